@@ -1,0 +1,58 @@
+# Rooms and the allowed edges between them. Everything not listed here is refused.
+#
+#   lavant_room(NAME core DIR core SOURCES a.cpp ... TESTS a_test.cpp ... DEPS base LIBS lavant_fmt)
+#
+# makes the library lavant_<name> and, where TESTS are given, the executable test_<name> (run by ctest).
+
+set(LAVANT_EDGES_base     "")
+set(LAVANT_EDGES_core     base)
+set(LAVANT_EDGES_ports    core base)
+set(LAVANT_EDGES_app      core ports base)
+set(LAVANT_EDGES_wire     core base)
+set(LAVANT_EDGES_api      app ports wire core base)
+set(LAVANT_EDGES_agent    core ports wire base)
+set(LAVANT_EDGES_cli      wire core ports base)
+set(LAVANT_EDGES_adapter  ports wire core base)
+set(LAVANT_EDGES_main     base core ports app wire api agent cli adapter)
+
+function(lavant_room)
+  cmake_parse_arguments(ROOM "" "NAME;KIND" "SOURCES;TESTS;DEPS;LIBS;TEST_LIBS" ${ARGN})
+  if(NOT ROOM_KIND)
+    set(ROOM_KIND ${ROOM_NAME})
+  endif()
+  if(NOT DEFINED LAVANT_EDGES_${ROOM_KIND})
+    message(FATAL_ERROR "room '${ROOM_NAME}': unknown kind '${ROOM_KIND}'; add it to cmake/rooms.cmake with its edges")
+  endif()
+  foreach(dep IN LISTS ROOM_DEPS)
+    if(NOT dep IN_LIST LAVANT_EDGES_${ROOM_KIND})
+      message(FATAL_ERROR "room '${ROOM_NAME}' may not depend on '${dep}'; allowed: ${LAVANT_EDGES_${ROOM_KIND}}")
+    endif()
+  endforeach()
+
+  set(deps ${ROOM_DEPS})
+  list(TRANSFORM deps PREPEND lavant_)
+  if(ROOM_SOURCES)
+    add_library(lavant_${ROOM_NAME} STATIC ${ROOM_SOURCES})
+    set(scope PUBLIC)
+    target_compile_options(lavant_${ROOM_NAME} PRIVATE ${LAVANT_WARNINGS})
+    target_link_libraries(lavant_${ROOM_NAME} PRIVATE ${ROOM_LIBS})
+  else()
+    add_library(lavant_${ROOM_NAME} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(lavant_${ROOM_NAME} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(lavant_${ROOM_NAME} ${scope} ${deps})
+
+  if(ROOM_TESTS)
+    add_executable(test_${ROOM_NAME} EXCLUDE_FROM_ALL ${ROOM_TESTS})
+    target_compile_options(test_${ROOM_NAME} PRIVATE ${LAVANT_WARNINGS})
+    target_include_directories(test_${ROOM_NAME} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+    target_link_libraries(test_${ROOM_NAME} PRIVATE lavant_${ROOM_NAME} ${ROOM_LIBS} ${ROOM_TEST_LIBS}
+                          GTest::gtest GTest::gtest_main)
+    target_compile_definitions(test_${ROOM_NAME} PRIVATE LAVANT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME unit.${ROOM_NAME} COMMAND test_${ROOM_NAME} --gtest_brief=1)
+    add_dependencies(lavant_all_tests test_${ROOM_NAME})
+  endif()
+endfunction()
+
+add_custom_target(lavant_all_tests)

@@ -1,0 +1,95 @@
+#pragma once
+// The single writer. Drains the inbox, lets the plane decide, commits one transaction per batch, and only then
+// answers, sends and starts effects. It has no thread of its own: main gives it one, the simulation calls step().
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/plane/events.h"
+#include "core/plane/plane.h"
+#include "ports/clock.h"
+#include "ports/effects.h"
+#include "ports/nodes.h"
+#include "ports/store.h"
+
+namespace lavant::app {
+
+using Answer = plane::Answer;
+// Called once, on the loop's thread, after the commit: must not block.
+using Callback = std::function<void(Result<Answer>)>;
+
+struct LoopStats {
+    std::uint64_t events = 0;
+    std::uint64_t batches = 0;
+    std::uint64_t commits_failed = 0;
+    Duration commit_total{};
+    Duration commit_last{};
+    std::size_t batch_last = 0;
+    std::size_t inbox = 0;
+    plane::Census census;  // queue by reason, nodes by state
+};
+
+struct LoopPorts {
+    ports::Store& store;
+    ports::AgentLinks& links;
+    ports::EffectRunner& effects;
+    ports::Clock& clock;
+    // Makes the token a task gets for MLflow and our API.
+    std::function<std::string(const JobHead&, int attempt)> make_job_token;
+    // Told of every event that was committed, in order, on the loop's thread (SSE, waiters, logs).
+    std::function<void(const std::vector<HistoryEvent>&)> published;
+};
+
+class ControlLoop {
+ public:
+    ControlLoop(LoopPorts ports, plane::Settings settings);
+
+    // Loads the live state and runs again what the outbox still holds.
+    [[nodiscard]] Result<void> start(Instant now);
+
+    // Any thread. False: the inbox is full; the caller answers 429.
+    [[nodiscard]] bool post(plane::Event event, Callback callback = {});
+
+    // Handles at most one batch. True if anything was done. The loop's thread only.
+    bool step(Instant now);
+    // Waits for an event or for the next instant at which something is due.
+    void wait();
+    void wake();  // any thread
+
+    LoopStats stats() const;  // any thread
+    const plane::Plane& plane() const { return plane_; }  // the loop's thread only
+
+ private:
+    struct Pending {
+        plane::Event event;
+        Callback callback;
+    };
+    std::vector<Pending> drain();
+    void enrich(plane::Event& event);
+    void finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now);
+    void rebuild(Instant now);
+    void complete_start(StartTask& start);
+
+    LoopPorts ports_;
+    plane::Settings settings_;
+    plane::Plane plane_;
+    std::map<plane::Ticket, Callback> callbacks_;
+    plane::Ticket last_ticket_ = 0;
+    std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
+
+    mutable std::mutex mutex_;  // guards inbox_, waking_ and stats_
+    std::condition_variable arrived_;
+    std::vector<Pending> inbox_;
+    bool waking_ = false;
+    LoopStats stats_;
+};
+
+}  // namespace lavant::app

@@ -1,0 +1,49 @@
+#pragma once
+// What the control loop asks of the world. Stored in the outbox with the decision that caused it, carried
+// out at least once after the commit; carrying one out twice does no harm.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "base/id.h"
+#include "core/model/resources.h"
+
+namespace lavant {
+
+struct StartNode {
+    NodeId node;
+    PoolId pool;
+    std::string size;
+    Resources resources;
+    bool operator==(const StartNode&) const = default;
+};
+struct StopNode {
+    NodeId node;
+    bool operator==(const StopNode&) const = default;
+};
+// Renames what attempt `attempt` staged to its final place.
+struct PublishOutputs {
+    JobId job;
+    std::string workspace;
+    std::string name;
+    int attempt = 0;
+    bool operator==(const PublishOutputs&) const = default;
+};
+// Writes system_logs/lifecycle.txt from the event table.
+struct WriteLifecycle {
+    JobId job;
+    std::string workspace;
+    std::string name;
+    bool operator==(const WriteLifecycle&) const = default;
+};
+
+using Effect = std::variant<StartNode, StopNode, PublishOutputs, WriteLifecycle>;
+
+struct OutboxEntry {
+    std::int64_t id = 0;
+    Effect effect;
+    bool operator==(const OutboxEntry&) const = default;
+};
+
+}  // namespace lavant

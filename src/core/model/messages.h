@@ -1,0 +1,78 @@
+#pragma once
+// What server and agent say to each other. protocol/agent.md tells the story; wire/messages.h encodes them.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/model/node.h"
+
+namespace lavant {
+
+inline constexpr int kAgentProtocol = 1;
+
+// --- server to agent ---
+
+struct Welcome {
+    int protocol = kAgentProtocol;
+    std::int64_t lease_micros = 0;
+    std::int64_t heartbeat_micros = 0;
+};
+// Repeated after a reconnect; a task the agent already has is not started again.
+struct StartTask {
+    TaskRef task;
+    int instances = 1;
+    std::vector<std::string> hosts;  // one per index; the first is the rendezvous
+    std::string launch;              // encoded Launch
+    std::string job_token;           // for MLflow and our own API, valid for this attempt
+};
+struct StopTask {
+    TaskRef task;
+    std::string why;
+    std::int64_t grace_micros = 0;
+};
+// The end of this task is committed: its spool may go. Also the answer for a task the server does not
+// want (an old attempt): the agent kills it first.
+struct ForgetTask {
+    TaskRef task;
+};
+struct LogDurable {
+    TaskRef task;
+    std::string file;
+    std::uint64_t bytes = 0;  // all before this offset is safe
+};
+// The node is not wanted any more: the agent ends.
+struct ReleaseNode {};
+
+using ToAgent = std::variant<Welcome, StartTask, StopTask, ForgetTask, LogDurable, ReleaseNode>;
+
+// --- agent to server ---
+
+struct TaskReport {
+    TaskRef task;
+    TaskPhase phase = TaskPhase::Assigned;
+    std::int64_t at_micros = 0;
+    TaskEnd end;
+};
+// First frame of a control link: who I am, and every task I hold.
+struct Hello {
+    int protocol = kAgentProtocol;
+    NodeId node;
+    std::string boot;
+    std::string host;
+    Resources machine;
+    std::string protections;
+    std::vector<TaskReport> tasks;
+};
+struct Heartbeat {};
+struct LogBytes {
+    TaskRef task;
+    std::string file;  // "user_logs/std_log.txt"
+    std::uint64_t offset = 0;
+    std::string bytes;
+};
+
+using FromAgent = std::variant<Hello, Heartbeat, TaskReport, LogBytes>;
+
+}  // namespace lavant

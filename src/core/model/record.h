@@ -1,0 +1,67 @@
+#pragma once
+// What one batch of the control loop writes, and what it reads when it starts.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/asset.h"
+#include "core/model/effect.h"
+#include "core/model/job.h"
+#include "core/model/node.h"
+
+namespace lavant {
+
+// One line of history. Never replayed to obtain state.
+struct HistoryEvent {
+    std::int64_t sequence = 0;
+    Instant at{};
+    std::string workspace;
+    std::string kind;     // "job" or "node"
+    std::string subject;  // the job's name, "node-3"
+    JobId job;            // for kind "job"
+    std::string what;     // "Queued", "Running", ...
+    std::string detail;   // node, reason
+    bool operator==(const HistoryEvent&) const = default;
+};
+
+struct JobMetaWrite {
+    JobId job;
+    JobMeta meta;
+};
+
+struct WriteBatch {
+    std::vector<Job> jobs_added;
+    std::vector<JobHead> jobs_changed;  // guarded: the stored version is one less
+    std::vector<JobMetaWrite> metas_changed;
+    std::vector<Task> tasks;  // version 1 inserts, above updates
+    std::vector<Node> nodes;
+    std::vector<Pool> pools;
+    std::vector<HistoryEvent> events;
+    std::vector<OutboxEntry> outbox_added;
+    std::vector<std::int64_t> outbox_removed;
+    std::vector<AssetWrite> assets;
+
+    bool empty() const {
+        return jobs_added.empty() && jobs_changed.empty() && metas_changed.empty() && tasks.empty() &&
+               nodes.empty() && pools.empty() && events.empty() && outbox_added.empty() &&
+               outbox_removed.empty() && assets.empty();
+    }
+};
+
+// Everything that has not ended, and where the counters stand.
+struct LiveRows {
+    std::vector<JobHead> jobs;   // not terminal
+    std::vector<Task> tasks;     // of those jobs' current attempts
+    std::vector<Node> nodes;     // not gone
+    std::vector<Pool> pools;
+    std::vector<OutboxEntry> outbox;
+    std::int64_t last_job = 0;
+    std::int64_t last_node = 0;
+    std::int64_t last_pool = 0;
+    std::int64_t last_outbox = 0;
+    std::int64_t last_event = 0;
+    bool operator==(const LiveRows&) const = default;
+};
+
+}  // namespace lavant

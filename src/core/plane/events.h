@@ -1,0 +1,121 @@
+#pragma once
+// Everything that can happen to the plane, and what it answers. A closed set: see plane.h.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/model/messages.h"
+#include "core/model/record.h"
+
+namespace lavant::plane {
+
+// Who waits for an answer; 0 nobody. The control loop maps it to a callback.
+using Ticket = std::uint64_t;
+
+// --- from users, by way of the API ---
+
+struct SubmitJob {
+    Ticket ticket = 0;
+    Job job;          // head.workspace, name, instances, priority, retry; meta; body. The rest is the plane's.
+    Pool pool;        // found by (workspace, key), made if absent
+    std::optional<Job> stored;  // filled by the control loop: a job of that name that has ended
+};
+struct CancelJob {
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string name;
+    std::string who;
+    std::optional<Job> stored;  // likewise
+};
+struct EditJob {  // display name, description, tags, archived
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string name;
+    JobMeta meta;
+    std::optional<Job> stored;  // filled by the control loop, whether live or ended
+};
+struct WriteAssets {
+    Ticket ticket = 0;
+    std::vector<AssetWrite> writes;
+};
+struct ExplainJob {
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string name;
+};
+
+// --- from agents, by way of their links ---
+
+struct EnrolNode {  // the single-use token was presented
+    Ticket ticket = 0;
+    NodeId node;
+};
+struct NodeLinked {
+    NodeId node;
+    std::uint64_t link = 0;  // numbers the connection: reports of an older one are ignored
+    Hello hello;
+};
+struct NodeUnlinked {
+    NodeId node;
+    std::uint64_t link = 0;
+};
+struct NodeHeard {
+    NodeId node;
+    std::uint64_t link = 0;
+};
+struct TaskReported {
+    NodeId node;
+    std::uint64_t link = 0;
+    TaskReport report;
+};
+
+// --- from the effect runner ---
+
+struct EffectDone {
+    std::int64_t outbox = 0;
+    bool succeeded = true;
+    std::string message;
+};
+struct NodesHeld {  // what the provider holds: the reconciler compares
+    struct Held {
+        NodeId node;
+        bool agent_alive = false;
+    };
+    std::vector<Held> nodes;
+};
+
+// Time passed; sent by the control loop itself.
+struct Tick {};
+
+using Event = std::variant<SubmitJob, CancelJob, EditJob, WriteAssets, ExplainJob, EnrolNode, NodeLinked, NodeUnlinked,
+                           NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
+
+// --- answers ---
+
+struct Answer {
+    std::optional<Job> job;         // SubmitJob, CancelJob, EditJob
+    bool existed = false;           // SubmitJob: the name was taken; `job` is what is there
+    std::vector<bool> assets_written;  // WriteAssets
+    std::string text;               // ExplainJob
+};
+struct Reply {
+    Ticket ticket = 0;
+    Result<Answer> answer;
+};
+struct Send {
+    NodeId node;
+    ToAgent message;  // of a StartTask, the control loop fills `launch` and `job_token`
+};
+
+// What a batch leads to: written in one transaction, and only then sent and answered.
+struct Outcome {
+    WriteBatch writes;
+    std::vector<Reply> replies;
+    std::vector<Send> sends;
+};
+
+}  // namespace lavant::plane

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace lavant::ports {
+
+// Any thread. Results are raw bytes unless said otherwise.
+class Crypto {
+ public:
+    virtual ~Crypto() = default;
+    virtual std::string random_bytes(std::size_t count) = 0;
+    virtual std::string sha256(std::string_view bytes) = 0;
+    virtual std::string md5(std::string_view bytes) = 0;  // for Content-MD5 and ETags, never for trust
+    virtual std::string hmac_sha256(std::string_view key, std::string_view bytes) = 0;
+    virtual bool equal_in_constant_time(std::string_view a, std::string_view b) = 0;
+    // AES-256-GCM with a key that lies in a file outside the database; `context` is authenticated too.
+    virtual std::string seal(std::string_view plain, std::string_view context) = 0;
+    [[nodiscard]] virtual Result<std::string> open(std::string_view sealed, std::string_view context) = 0;
+};
+
+}  // namespace lavant::ports

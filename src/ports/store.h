@@ -1,0 +1,75 @@
+#pragma once
+// Where state lies. One writer (the control loop) uses Store; everybody else reads through Reader.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/model/record.h"
+
+namespace lavant::ports {
+
+// Called from the control loop's thread only.
+class Store {
+ public:
+    virtual ~Store() = default;
+
+    // Everything that has not ended. Called at start and after a commit whose outcome is unknown.
+    [[nodiscard]] virtual Result<LiveRows> load_live() = 0;
+
+    // One transaction, durable when it returns. The answer has one flag per batch.assets entry: false means
+    // the row was not as expected and this one entry was left out (the rest is committed). A version guard of
+    // any other row that does not hold is Conflict, and nothing is written. Unavailable: the outcome is unknown.
+    [[nodiscard]] virtual Result<std::vector<bool>> commit(const WriteBatch& batch) = 0;
+
+    [[nodiscard]] virtual Result<std::optional<Job>> find_job(const std::string& workspace,
+                                                              const std::string& name) = 0;
+    [[nodiscard]] virtual Result<std::string> load_launch(JobId job) = 0;
+};
+
+struct JobQuery {
+    std::string workspace;
+    std::optional<bool> archived = false;   // nullopt: both
+    std::string status;                     // "" any, else one status name
+    std::string experiment;                 // "" any
+    std::string tag;                        // "" any, else "key" or "key=value"
+    std::int64_t before_id = 0;             // paging: only ids below this; 0 from the newest
+    int limit = 100;
+};
+
+struct AssetQuery {
+    std::string workspace;
+    std::string kind;
+    std::string name;                      // "" all names
+    std::optional<bool> archived = false;  // nullopt: both
+    bool containers = false;               // only rows without a version, else only rows with one
+    bool unversioned = false;              // rows of kinds that have no versions
+    std::int64_t offset = 0;
+    int limit = 100;
+};
+
+// Any thread. Sees every commit that was acknowledged before the call.
+class Reader {
+ public:
+    virtual ~Reader() = default;
+
+    [[nodiscard]] virtual Result<std::optional<Job>> find_job(const std::string& workspace,
+                                                              const std::string& name) = 0;
+    [[nodiscard]] virtual Result<std::vector<Job>> list_jobs(const JobQuery& query) = 0;  // newest first
+    [[nodiscard]] virtual Result<std::vector<Task>> list_tasks(JobId job) = 0;
+    [[nodiscard]] virtual Result<std::vector<HistoryEvent>> list_job_events(JobId job) = 0;
+    [[nodiscard]] virtual Result<std::vector<HistoryEvent>> list_events(std::int64_t after_sequence,
+                                                                        int limit) = 0;
+    [[nodiscard]] virtual Result<std::vector<Node>> list_nodes() = 0;  // not gone
+    [[nodiscard]] virtual Result<std::vector<Pool>> list_pools() = 0;
+    [[nodiscard]] virtual Result<std::optional<Asset>> find_asset(const AssetKey& key) = 0;
+    [[nodiscard]] virtual Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,
+                                                                          const std::string& kind,
+                                                                          const std::string& hash) = 0;
+    // Newest first by creation.
+    [[nodiscard]] virtual Result<std::vector<Asset>> list_assets(const AssetQuery& query) = 0;
+};
+
+}  // namespace lavant::ports
