@@ -36,6 +36,9 @@ struct BlobListing {
     int limit = 5000;
 };
 
+// What an attempt uploads lies below this folder of its container until it is published. Hidden from list().
+inline constexpr std::string_view kStagingFolder = ".lavant-staging";
+
 // Blob names are relative paths: no empty, "." or ".." segment, no NUL; anything else is InvalidArgument.
 // Any thread. What a write acknowledged survives a power cut.
 class BlobStore {
@@ -64,6 +67,10 @@ class BlobStore {
     [[nodiscard]] virtual Result<BlobInfo> put_block_list(const std::string& container, const std::string& name,
                                                           const std::vector<std::string>& block_ids,
                                                           bool only_if_absent) = 0;
+    // Writes `bytes` at `offset` of a growing blob (a log), made if absent; durable when it returns. Bytes that are
+    // there already may be written again. A gap before `offset` is Conflict.
+    [[nodiscard]] virtual Result<void> append(const std::string& container, const std::string& name,
+                                              std::uint64_t offset, std::string_view bytes) = 0;
     virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
     // Moves every file below `from` (a folder of blobs) to below `to`; repeated calls finish the work.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,

@@ -12,6 +12,14 @@ struct WorkspaceName {
     bool operator==(const WorkspaceName&) const = default;
 };
 
+// The two datastores every workspace has from the start, and the blob containers behind them.
+inline constexpr const char* kBlobDatastore = "workspaceblobstore";
+inline constexpr const char* kArtifactDatastore = "workspaceartifactstore";
+inline constexpr const char* kBlobContainer = "azureml-blobstore";
+inline constexpr const char* kArtifactContainer = "azureml";
+
+inline std::string artifact_prefix(const std::string& job_name) { return "ExperimentRun/dcid." + job_name + "/"; }
+
 inline const WorkspaceName& default_workspace() {
     static const WorkspaceName workspace{"00000000-0000-0000-0000-000000000001", "lavant", "default"};
     return workspace;
