@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests tsan fuzz sim-long bench clean
+.PHONY: help hello test lavant bootstrap asan-tests tsan fuzz sim-long bench format clean
 
 help:
 	@echo 'make hello     build and run the first job'
@@ -45,6 +45,9 @@ sim-long: bootstrap
 
 bench: lavant
 	tools/bench.sh
+
+format:
+	clang-format-16 -i $$(git ls-files '*.cpp' '*.h')
 
 clean:
 	rm -rf build

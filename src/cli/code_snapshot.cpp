@@ -81,7 +81,8 @@ Result<Ignore> load_ignore(const std::string& folder) {
     return Ignore{};
 }
 
-// Names in the order the directory gives them: where two names differ only in case, the SDK's hash depends on it.
+// Names in the order the directory gives them: where two names differ only in case, the SDK's hash depends on
+// it.
 Result<std::vector<std::string>> names_in(const std::string& folder) {
     std::unique_ptr<::DIR, int (*)(::DIR*)> open(::opendir(folder.c_str()), &::closedir);
     if (!open) return fail(system_error("read folder '" + folder + "'", errno));
@@ -103,15 +104,17 @@ class Walk {
     Result<void> visit(const std::string& folder, const std::string& path, int depth) {
         if (depth > kSnapshotDepthMax) {
             return fail(ErrorCode::InvalidArgument,
-                        fmt::format("folder '{}' is nested more than {} deep; move it out of the code folder", folder,
-                                    kSnapshotDepthMax));
+                        fmt::format("folder '{}' is nested more than {} deep; move it out of the code folder",
+                                    folder, kSnapshotDepthMax));
         }
         struct ::stat about {};
-        if (::stat(folder.c_str(), &about) != 0) return fail(system_error("read folder '" + folder + "'", errno));
+        if (::stat(folder.c_str(), &about) != 0)
+            return fail(system_error("read folder '" + folder + "'", errno));
         const std::pair<dev_t, ino_t> self{about.st_dev, about.st_ino};
         if (std::find(above_.begin(), above_.end(), self) != above_.end()) {
             return fail(ErrorCode::InvalidArgument,
-                        "link '" + path + "' leads back to a folder above itself; remove it or move it out of the folder");
+                        "link '" + path +
+                            "' leads back to a folder above itself; remove it or move it out of the folder");
         }
         above_.push_back(self);
         LAVANT_TRY(const std::string resolved, resolve(folder));
@@ -151,12 +154,14 @@ class Walk {
  private:
     Result<void> add_file(std::string source, const std::string& path, const struct ::stat& about) {
         if (!S_ISREG(about.st_mode)) {
-            return fail(ErrorCode::InvalidArgument,
-                        "'" + path + "' is neither a file nor a folder; remove it or exclude it in .amlignore");
+            return fail(
+                ErrorCode::InvalidArgument,
+                "'" + path + "' is neither a file nor a folder; remove it or exclude it in .amlignore");
         }
         if (files.size() >= kSnapshotFilesMax) {
-            return fail(ErrorCode::InvalidArgument, fmt::format("the folder has more than {} files; exclude some in .amlignore",
-                                                                kSnapshotFilesMax));
+            return fail(ErrorCode::InvalidArgument,
+                        fmt::format("the folder has more than {} files; exclude some in .amlignore",
+                                    kSnapshotFilesMax));
         }
         files.push_back({std::move(source), path, static_cast<std::uint64_t>(about.st_size)});
         bytes += files.back().bytes;
@@ -171,7 +176,8 @@ void sort_as_sdk(std::vector<SnapshotFile>& files) {
     std::vector<std::pair<std::u32string, std::size_t>> keys;
     keys.reserve(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) keys.emplace_back(lower(to_code_points(files[i].path)), i);
-    std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(keys.begin(), keys.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<SnapshotFile> sorted;
     sorted.reserve(files.size());
     for (const auto& [key, index] : keys) sorted.push_back(std::move(files[index]));
@@ -238,19 +244,22 @@ Result<std::string> hash_pieces(std::vector<ChunkSource::Piece> pieces, ports::C
 Result<void> add_object_pieces(const std::string& folder, const Ignore& ignore, int depth,
                                std::vector<ChunkSource::Piece>& pieces) {
     if (depth > kSnapshotDepthMax) {
-        return fail(ErrorCode::InvalidArgument, "folder '" + folder + "' is nested too deep, or a link leads back to a folder above it");
+        return fail(ErrorCode::InvalidArgument,
+                    "folder '" + folder + "' is nested too deep, or a link leads back to a folder above it");
     }
     LAVANT_TRY(const auto names, names_in(folder));
     std::vector<std::pair<std::u32string, std::string>> sorted;
     for (const std::string& name : names) sorted.emplace_back(lower(to_code_points(name)), name);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [key, name] : sorted) {
         const std::string path = join(folder, name);
         if (ignore.excludes(path)) continue;
         pieces.push_back({name, {}});
         LAVANT_TRY(std::string resolved, resolve(path));
         struct ::stat about {};
-        if (::stat(resolved.c_str(), &about) != 0) return fail(system_error("read '" + resolved + "'", errno));
+        if (::stat(resolved.c_str(), &about) != 0)
+            return fail(system_error("read '" + resolved + "'", errno));
         // A link is followed, and its target's own path is what the rules see further down.
         struct ::stat link {};
         const bool is_link = ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
@@ -291,7 +300,8 @@ Result<Snapshot> take_snapshot(const std::string& path) {
 
 Result<std::string> content_hash(const Snapshot& snapshot, ports::Crypto& crypto) {
     std::string head = std::to_string(snapshot.files.size());
-    for (const SnapshotFile& file : snapshot.files) head += "#" + file.path + "#" + std::to_string(file.bytes);
+    for (const SnapshotFile& file : snapshot.files)
+        head += "#" + file.path + "#" + std::to_string(file.bytes);
     std::vector<ChunkSource::Piece> pieces;
     pieces.push_back({std::move(head), {}});
     for (const SnapshotFile& file : snapshot.files) pieces.push_back({{}, file.source});
@@ -339,9 +349,10 @@ std::string size_warning(const Snapshot& snapshot) {
         named += large ? fmt::format("{} ({:.1f} MB)", name, static_cast<double>(total.bytes) / 1e6)
                        : fmt::format("{} ({} files)", name, total.files);
     }
-    return fmt::format("warning: the code folder '{}' has {} files and {:.1f} MB; the largest entries are {}. "
-                       "Exclude what the job does not need in .amlignore",
-                       snapshot.name, snapshot.files.size(), static_cast<double>(snapshot.bytes) / 1e6, named);
+    return fmt::format(
+        "warning: the code folder '{}' has {} files and {:.1f} MB; the largest entries are {}. "
+        "Exclude what the job does not need in .amlignore",
+        snapshot.name, snapshot.files.size(), static_cast<double>(snapshot.bytes) / 1e6, named);
 }
 
 }  // namespace lavant::cli

@@ -51,7 +51,8 @@ TEST_F(SnapshotTest, HashesNamesSizesAndBytesAsTheSdkDoes) {
     write("B/c.txt", "");
     EXPECT_EQ(paths(), (Paths{"a.txt", "B/c.txt"}));
     EXPECT_EQ(hash(), "2b4f432755a846b35d3da5f31678cc5ccf25b58aad9aa41ab6221ad3572a635e");
-    EXPECT_EQ(object_hash(folder_, *crypto_).value(), "f65e93e24018117f43f65e0823b2107fa0cab0cece8e6bcc44d636ad5b84e3af");
+    EXPECT_EQ(object_hash(folder_, *crypto_).value(),
+              "f65e93e24018117f43f65e0823b2107fa0cab0cece8e6bcc44d636ad5b84e3af");
 }
 
 TEST_F(SnapshotTest, SortsByLowerCaseOfEveryScript) {
@@ -81,7 +82,8 @@ TEST_F(SnapshotTest, RefusesLinksThatLeadNowhereOrInCircles) {
     ASSERT_EQ(::symlink("absent", (folder_ + "/broken").c_str()), 0);
     const auto broken = take_snapshot(folder_);
     ASSERT_FALSE(broken.has_value());
-    EXPECT_NE(broken.error().message.find("'broken' leads nowhere"), std::string::npos) << broken.error().message;
+    EXPECT_NE(broken.error().message.find("'broken' leads nowhere"), std::string::npos)
+        << broken.error().message;
     ASSERT_EQ(::unlink((folder_ + "/broken").c_str()), 0);
     ASSERT_EQ(::symlink(".", (folder_ + "/loop").c_str()), 0);
     const auto loop = take_snapshot(folder_);
@@ -106,11 +108,15 @@ TEST_F(SnapshotTest, AFileIsASnapshotOfItself) {
 TEST(SizeWarning, NamesTheThreeLargestEntries) {
     Snapshot snapshot;
     snapshot.name = "src";
-    snapshot.files = {{"/x", "data/big", 90'000'000}, {"/x", "data/more", 20'000'000}, {"/x", "model.bin", 5'000'000},
-                      {"/x", "notes", 2'000'000},     {"/x", "small", 1}};
+    snapshot.files = {{"/x", "data/big", 90'000'000},
+                      {"/x", "data/more", 20'000'000},
+                      {"/x", "model.bin", 5'000'000},
+                      {"/x", "notes", 2'000'000},
+                      {"/x", "small", 1}};
     for (const SnapshotFile& file : snapshot.files) snapshot.bytes += file.bytes;
     const std::string warning = size_warning(snapshot);
-    EXPECT_NE(warning.find("data/ (110.0 MB), model.bin (5.0 MB), notes (2.0 MB)"), std::string::npos) << warning;
+    EXPECT_NE(warning.find("data/ (110.0 MB), model.bin (5.0 MB), notes (2.0 MB)"), std::string::npos)
+        << warning;
     EXPECT_EQ(warning.find("small"), std::string::npos);
 }
 

@@ -23,8 +23,11 @@ std::size_t width_of_first(std::string_view text) {
     const std::size_t length = length_of_first(text);
     if (length < 2) return 1;
     unsigned point = static_cast<unsigned char>(text[0]) & (0x7fU >> length);
-    for (std::size_t i = 1; i < length; ++i) point = (point << 6) | (static_cast<unsigned char>(text[i]) & 0x3fU);
-    if ((point >= 0x300 && point < 0x370) || (point >= 0x200b && point <= 0x200f) || (point >= 0xfe00 && point <= 0xfe0f)) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        point = (point << 6) | (static_cast<unsigned char>(text[i]) & 0x3fU);
+    if ((point >= 0x300 && point < 0x370) || (point >= 0x200b && point <= 0x200f) ||
+        (point >= 0xfe00 && point <= 0xfe0f))
+        return 0;
     const bool wide = (point >= 0x1100 && point <= 0x115f) || (point >= 0x2e80 && point <= 0xa4cf) ||
                       (point >= 0xac00 && point <= 0xd7a3) || (point >= 0xf900 && point <= 0xfaff) ||
                       (point >= 0xfe30 && point <= 0xfe6f) || (point >= 0xff00 && point <= 0xff60) ||
@@ -68,12 +71,23 @@ std::string Console::painted(std::string_view text, Colour colour) const {
     if (!colours || colour == Colour::None) return std::string(text);
     const char* code = "0";
     switch (colour) {
-        case Colour::None: break;
-        case Colour::Green: code = "32"; break;
-        case Colour::Red: code = "31"; break;
-        case Colour::Yellow: code = "33"; break;
-        case Colour::Blue: code = "34"; break;
-        case Colour::Dim: code = "2"; break;
+        case Colour::None:
+            break;
+        case Colour::Green:
+            code = "32";
+            break;
+        case Colour::Red:
+            code = "31";
+            break;
+        case Colour::Yellow:
+            code = "33";
+            break;
+        case Colour::Blue:
+            code = "34";
+            break;
+        case Colour::Dim:
+            code = "2";
+            break;
     }
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
@@ -115,8 +129,8 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-std::string render_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
-                         int width) {
+std::string render_table(const std::vector<Column>& columns,
+                         const std::vector<std::vector<std::string>>& rows, int width) {
     std::vector<std::size_t> widths;
     for (const Column& column : columns) widths.push_back(columns_of(column.title));
     for (const auto& row : rows) {
@@ -127,7 +141,9 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
     while (total > static_cast<std::size_t>(width)) {
         std::size_t widest = columns.size();
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns[i].flexible && widths[i] > kColumnLeast && (widest == columns.size() || widths[i] > widths[widest])) widest = i;
+            if (columns[i].flexible && widths[i] > kColumnLeast &&
+                (widest == columns.size() || widths[i] > widths[widest]))
+                widest = i;
         }
         if (widest == columns.size()) break;
         --widths[widest];
@@ -139,7 +155,8 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const std::string cell = cut_to(cell_of(i), widths[i]);
             line += cell;
-            if (i + 1 < columns.size()) line.append(widths[i] - std::min(widths[i], columns_of(cell)) + kGap, ' ');
+            if (i + 1 < columns.size())
+                line.append(widths[i] - std::min(widths[i], columns_of(cell)) + kGap, ' ');
         }
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";
@@ -152,7 +169,8 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
 std::string render_fields(const std::vector<std::pair<std::string, std::string>>& fields, int width) {
     std::size_t left = 0;
     for (const auto& [key, value] : fields) left = std::max(left, columns_of(key) + kGap);
-    const std::size_t right = std::max<std::size_t>(static_cast<std::size_t>(width) - std::min(left, static_cast<std::size_t>(width)), 20);
+    const std::size_t right = std::max<std::size_t>(
+        static_cast<std::size_t>(width) - std::min(left, static_cast<std::size_t>(width)), 20);
     std::string out;
     for (const auto& [key, value] : fields) {
         std::string head = key + std::string(left - columns_of(key), ' ');

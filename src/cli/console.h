@@ -32,13 +32,13 @@ struct Column {
     std::string title;
     bool flexible = false;
 };
-std::string render_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
-                         int width);
+std::string render_table(const std::vector<Column>& columns,
+                         const std::vector<std::vector<std::string>>& rows, int width);
 
 // "key    value" lines; a long value goes on, indented, on the next lines.
 std::string render_fields(const std::vector<std::pair<std::string, std::string>>& fields, int width);
 
-std::size_t columns_of(std::string_view text);            // terminal columns of UTF-8 text
+std::size_t columns_of(std::string_view text);                   // terminal columns of UTF-8 text
 std::string cut_to(std::string_view text, std::size_t columns);  // with "…" at the end if it had to be cut
 // Control characters (which could steer a terminal) become '?'; tabs and line ends become blanks.
 std::string printable(std::string_view text);

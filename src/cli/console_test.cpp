@@ -29,15 +29,14 @@ TEST(Table, CountsWideCharactersAsTwoColumns) {
 }
 
 TEST(Fields, WrapLongValuesUnderTheirColumn) {
-    const std::string text = render_fields({{"command", "python train.py --with a --long list --of arguments"}}, 40);
+    const std::string text =
+        render_fields({{"command", "python train.py --with a --long list --of arguments"}}, 40);
     for (const std::string_view line : split(text, '\n')) EXPECT_LE(columns_of(line), 40U) << line;
     EXPECT_EQ(text.substr(0, 9), "command  ");
     EXPECT_EQ(split(text, '\n')[1].substr(0, 9), "         ");
 }
 
-TEST(Printable, TakesTheTeethOutOfControlCharacters) {
-    EXPECT_EQ(printable("a\x1b[31mb\nc"), "a?[31mb c");
-}
+TEST(Printable, TakesTheTeethOutOfControlCharacters) { EXPECT_EQ(printable("a\x1b[31mb\nc"), "a?[31mb c"); }
 
 TEST(Console, PaintsOnlyWhereColoursAreWanted) {
     std::ostringstream out;
@@ -48,9 +47,11 @@ TEST(Console, PaintsOnlyWhereColoursAreWanted) {
 TEST(Report, PrintsEveryProblemWithItsPlace) {
     std::ostringstream out;
     std::ostringstream err;
-    const Failure failure(Error{ErrorCode::InvalidArgument, "cannot use 'job.yml'", {{"limits.timeout", "must be positive", 3, 5}}});
+    const Failure failure(Error{
+        ErrorCode::InvalidArgument, "cannot use 'job.yml'", {{"limits.timeout", "must be positive", 3, 5}}});
     EXPECT_EQ(report(failure, Console{out, err}), 2);
-    EXPECT_EQ(err.str(), "lavant: cannot use 'job.yml'\n  line 3, column 5: limits.timeout: must be positive\n");
+    EXPECT_EQ(err.str(),
+              "lavant: cannot use 'job.yml'\n  line 3, column 5: limits.timeout: must be positive\n");
     EXPECT_EQ(out.str(), "");
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 bool is_space(char32_t c) {  // what Python's str.strip() removes
     return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+           (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+           c == 0x3000;
 }
 
 std::u32string stripped(std::u32string_view line) {
@@ -42,7 +43,11 @@ std::u32string to_code_points(std::string_view text) {
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
         const auto first = static_cast<unsigned char>(text[at]);
-        const std::size_t length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+        const std::size_t length = first < 0x80    ? 1
+                                   : first >= 0xf0 ? 4
+                                   : first >= 0xe0 ? 3
+                                   : first >= 0xc2 ? 2
+                                                   : 0;
         char32_t point = length == 1 ? first : first & (0x7fU >> length);
         bool good = length > 0 && at + length <= text.size();
         for (std::size_t i = 1; good && i < length; ++i) {
@@ -76,7 +81,8 @@ Result<IgnoreRules> IgnoreRules::parse(std::string_view text) {
         if (pattern.empty() || pattern.front() == U'#' || pattern == U"/") continue;
         auto rule = parse_rule(std::move(pattern));
         if (!rule) {
-            return fail(ErrorCode::InvalidArgument, "line " + std::to_string(line_number) + ", '" + std::string(trim(line)) +
+            return fail(ErrorCode::InvalidArgument, "line " + std::to_string(line_number) + ", '" +
+                                                        std::string(trim(line)) +
                                                         "': " + rule.error().message);
         }
         rules.rules_.push_back(std::move(*rule));
@@ -91,7 +97,9 @@ Result<IgnoreRules::Rule> IgnoreRules::parse_rule(std::u32string pattern) {
         pattern.erase(0, 1);
     }
     std::vector<std::u32string> segments = split_segments(pattern);
-    const auto twice = [](const std::u32string& a, const std::u32string& b) { return a == U"**" && b == U"**"; };
+    const auto twice = [](const std::u32string& a, const std::u32string& b) {
+        return a == U"**" && b == U"**";
+    };
     segments.erase(std::unique(segments.begin(), segments.end(), twice), segments.end());
 
     using Kind = Token::Kind;
@@ -103,9 +111,11 @@ Result<IgnoreRules::Rule> IgnoreRules::parse_rule(std::u32string pattern) {
     if (segments.front().empty()) {
         segments.erase(segments.begin());  // "/x" is anchored at the root.
     } else if (segments.size() == 1 || (segments.size() == 2 && segments[1].empty())) {
-        if (segments.front() != U"**") segments.insert(segments.begin(), U"**");  // A single name matches at any depth.
+        if (segments.front() != U"**")
+            segments.insert(segments.begin(), U"**");  // A single name matches at any depth.
     }
-    if (segments.empty()) return fail(ErrorCode::InvalidArgument, "the pattern is empty; write a name or remove the line");
+    if (segments.empty())
+        return fail(ErrorCode::InvalidArgument, "the pattern is empty; write a name or remove the line");
     if (segments.back().empty() && segments.size() > 1) segments.back() = U"**";
 
     bool need_slash = false;
@@ -139,7 +149,8 @@ Result<void> IgnoreRules::add_segment(std::u32string_view segment, std::vector<T
         const char32_t c = segment[i];
         if (c == U'\\') {
             if (++i == segment.size()) {
-                return fail(ErrorCode::InvalidArgument, "a backslash stands at the end; remove it or write what it escapes");
+                return fail(ErrorCode::InvalidArgument,
+                            "a backslash stands at the end; remove it or write what it escapes");
             }
             tokens.push_back({Kind::Char, segment[i]});
         } else if (c == U'*') {
@@ -157,7 +168,8 @@ Result<void> IgnoreRules::add_segment(std::u32string_view segment, std::vector<T
 }
 
 // Reads a bracket expression whose '[' stands before `at`; returns the index after it.
-Result<std::size_t> IgnoreRules::add_class(std::u32string_view segment, std::size_t at, std::vector<Token>& tokens) {
+Result<std::size_t> IgnoreRules::add_class(std::u32string_view segment, std::size_t at,
+                                           std::vector<Token>& tokens) {
     std::size_t close = at;
     if (close < segment.size() && segment[close] == U'!') ++close;
     if (close < segment.size() && segment[close] == U']') ++close;
@@ -179,7 +191,8 @@ Result<std::size_t> IgnoreRules::add_class(std::u32string_view segment, std::siz
             high = segment[i + 1];
             i += 2;
         }
-        if (high < low) return fail(ErrorCode::InvalidArgument, "a range in brackets runs backwards; swap its ends");
+        if (high < low)
+            return fail(ErrorCode::InvalidArgument, "a range in brackets runs backwards; swap its ends");
         token.ranges.emplace_back(low, high);
     }
     tokens.push_back(std::move(token));
@@ -210,9 +223,10 @@ bool IgnoreRules::matches(const Rule& rule, std::u32string_view path) {
                     break;
                 case Kind::Class:
                     if (now[i] && i < n) {
-                        const bool in = std::any_of(token.ranges.begin(), token.ranges.end(), [&](const auto& range) {
-                            return path[i] >= range.first && path[i] <= range.second;
-                        });
+                        const bool in =
+                            std::any_of(token.ranges.begin(), token.ranges.end(), [&](const auto& range) {
+                                return path[i] >= range.first && path[i] <= range.second;
+                            });
                         if (in != token.negated) next[i + 1] = 1;
                     }
                     break;

@@ -17,7 +17,8 @@ struct Case {
 void check(const Case& given) {
     const auto rules = IgnoreRules::parse(given.rules);
     ASSERT_TRUE(rules.has_value()) << given.rules << ": " << rules.error().message;
-    EXPECT_EQ(rules->excludes(given.path), given.excluded) << "rules [" << given.rules << "] path [" << given.path << "]";
+    EXPECT_EQ(rules->excludes(given.path), given.excluded)
+        << "rules [" << given.rules << "] path [" << given.path << "]";
 }
 
 TEST(IgnoreRules, ANameMatchesAtAnyDepthAndEverythingBelowIt) {

@@ -59,15 +59,18 @@ Fields fields_of(const Json& job) {
     add(fields, "experiment", properties["experimentName"]);
     add(fields, "description", properties["description"]);
     add(fields, "command", properties["command"]);
-    if (!properties["computeId"].text().empty()) fields.emplace_back("compute", last_segment(properties["computeId"].text()));
-    if (!properties["environmentId"].text().empty()) fields.emplace_back("environment", short_asset(properties["environmentId"].text()));
+    if (!properties["computeId"].text().empty())
+        fields.emplace_back("compute", last_segment(properties["computeId"].text()));
+    if (!properties["environmentId"].text().empty())
+        fields.emplace_back("environment", short_asset(properties["environmentId"].text()));
     const Json& resources = properties["resources"];
     if (resources.is_object()) {
         fields.emplace_back("instances", fmt::format("{}{}{}", resources["instanceCount"].integer(1),
                                                      resources["instanceType"].text().empty() ? "" : " x ",
                                                      resources["instanceType"].text()));
     }
-    for (const auto& [key, value] : properties["tags"].members()) fields.emplace_back("tag " + printable(key), value.scalar_text());
+    for (const auto& [key, value] : properties["tags"].members())
+        fields.emplace_back("tag " + printable(key), value.scalar_text());
     add_time(fields, "created", job.get("systemData.createdAt"));
     add(fields, "created by", job.get("systemData.createdBy"));
     const Json& extra = properties["properties"];
@@ -84,7 +87,9 @@ Fields fields_of(const Json& job) {
 }
 
 std::string list_query(const ListOptions& options) {
-    std::string query = fmt::format("?listViewType={}", options.all ? "All" : options.archived ? "ArchivedOnly" : "ActiveOnly");
+    std::string query = fmt::format("?listViewType={}", options.all        ? "All"
+                                                        : options.archived ? "ArchivedOnly"
+                                                                           : "ActiveOnly");
     if (!options.tag.empty()) query += "&tag=" + percent_encode(options.tag);
     return query;
 }
@@ -108,9 +113,11 @@ struct Progress {
 };
 
 // One connection of the log; what it delivered goes to `console` and is counted.
-Outcome<void> follow_log(Session& session, const Console& console, const std::string& name, Progress progress) {
+Outcome<void> follow_log(Session& session, const Console& console, const std::string& name,
+                         Progress progress) {
     ports::ClientRequest request;
-    request.url = session.own_path(fmt::format("/jobs/{}/logs?follow=1&offset={}", percent_encode(name), progress.printed));
+    request.url = session.own_path(
+        fmt::format("/jobs/{}/logs?follow=1&offset={}", percent_encode(name), progress.printed));
     request.timeout_s = 0;
     request.on_bytes = [&](std::string_view bytes) {
         if (bytes.empty()) return true;
@@ -130,7 +137,8 @@ Outcome<void> follow_log(Session& session, const Console& console, const std::st
 }  // namespace
 
 bool is_terminal(std::string_view status) {
-    return status == "Completed" || status == "Failed" || status == "Canceled" || status == "NotResponding" || status == "Paused";
+    return status == "Completed" || status == "Failed" || status == "Canceled" || status == "NotResponding" ||
+           status == "Paused";
 }
 
 Exit exit_of_status(std::string_view status) {
@@ -174,21 +182,24 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
     for (const Json& job : found.items()) {
         const Json& properties = job["properties"];
         rows.push_back({printable(job["name"].text()), printable(properties["status"].text()),
-                        short_time(job.get("systemData.createdAt").text()), printable(properties["experimentName"].text()),
+                        short_time(job.get("systemData.createdAt").text()),
+                        printable(properties["experimentName"].text()),
                         printable(properties["displayName"].text())});
     }
     if (rows.empty()) {
         console.err << "no jobs\n";
         return Exit::Completed;
     }
-    console.out << render_table({{"NAME", true}, {"STATUS"}, {"CREATED (UTC)"}, {"EXPERIMENT", true}, {"DISPLAY NAME", true}},
-                                rows, console.width);
+    console.out << render_table(
+        {{"NAME", true}, {"STATUS"}, {"CREATED (UTC)"}, {"EXPERIMENT", true}, {"DISPLAY NAME", true}}, rows,
+        console.width);
     console.out.flush();
     return Exit::Completed;
 }
 
 Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name) {
-    LAVANT_TRY([[maybe_unused]] const Json answer, session.post(session.job_path(name) + "/cancel", Json::object()));
+    LAVANT_TRY([[maybe_unused]] const Json answer,
+               session.post(session.job_path(name) + "/cancel", Json::object()));
     LAVANT_TRY(const Json job, session.get(session.job_path(name)));
     console.out << printable(name) << "  " << printable(job.get("properties.status").text()) << "\n";
     console.out.flush();
@@ -197,10 +208,13 @@ Outcome<Exit> cancel_job(Session& session, const Console& console, const std::st
 
 void print_end(const JobEnd& end, const Console& console) {
     console.out.flush();
-    console.err << printable(end.name) << "  " << console.painted(printable(end.status), colour_of_status(end.status)) << "\n";
+    console.err << printable(end.name) << "  "
+                << console.painted(printable(end.status), colour_of_status(end.status)) << "\n";
     if (end.error.is_object()) {
-        console.err << "  " << printable(end.error["code"].text()) << ": " << printable(end.error["message"].text()) << "\n";
-        if (!end.error["remedy"].text().empty()) console.err << "  " << printable(end.error["remedy"].text()) << "\n";
+        console.err << "  " << printable(end.error["code"].text()) << ": "
+                    << printable(end.error["message"].text()) << "\n";
+        if (!end.error["remedy"].text().empty())
+            console.err << "  " << printable(end.error["remedy"].text()) << "\n";
     }
     console.err.flush();
 }
@@ -208,11 +222,13 @@ void print_end(const JobEnd& end, const Console& console) {
 Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name) {
     std::uint64_t printed = 0;
     bool ends_with_newline = true;
-    const std::string wait = session.own_path(fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), kWaitSeconds));
+    const std::string wait =
+        session.own_path(fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), kWaitSeconds));
     for (int failures = 0; failures <= kReconnectsMax;) {
         const std::uint64_t before = printed;
         const auto followed = follow_log(session, console, name, {printed, ends_with_newline});
-        if (!followed && followed.error().exit != Exit::Unreachable) return tl::make_unexpected(followed.error());
+        if (!followed && followed.error().exit != Exit::Unreachable)
+            return tl::make_unexpected(followed.error());
         if (!console.out.good()) return Exit::Completed;  // Nobody reads any more (`… | head`).
         // A log that ended for another reason than the job's end (the server restarts) is taken up again.
         const auto job = followed ? session.get(wait) : Outcome<Json>(tl::make_unexpected(followed.error()));
@@ -221,14 +237,16 @@ Outcome<Exit> stream_job(Session& session, const Console& console, const std::st
             print_end({name, (*job)["status"].string(), (*job)["error"]}, console);
             return exit_of_status((*job)["status"].text());
         }
-        const bool away = !job && (job.error().exit == Exit::Unreachable || job.error().error.code == ErrorCode::Unavailable);
+        const bool away = !job && (job.error().exit == Exit::Unreachable ||
+                                   job.error().error.code == ErrorCode::Unavailable);
         if (!job && !away) return tl::make_unexpected(job.error());
         failures = printed > before || job ? 0 : failures + 1;
         if (away) ::poll(nullptr, 0, kReconnectPauseMs);
     }
     return stop(Exit::Unreachable, ErrorCode::Unavailable,
-                fmt::format("cannot follow job '{}': {} does not answer; the job goes on, look again with: lavant job stream {}", name,
-                            session.address().url, name));
+                fmt::format("cannot follow job '{}': {} does not answer; the job goes on, look again with: "
+                            "lavant job stream {}",
+                            name, session.address().url, name));
 }
 
 }  // namespace lavant::cli

@@ -9,7 +9,8 @@
 
 namespace lavant::cli {
 
-[[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name, Format format);
+[[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
+                                     Format format);
 
 struct ListOptions {
     int max = 50;
@@ -24,8 +25,8 @@ struct ListOptions {
 
 [[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
 
-// Prints the log as it is written, then how the job ended; the exit code says it too. Goes on where it was when
-// the server restarts.
+// Prints the log as it is written, then how the job ended; the exit code says it too. Goes on where it was
+// when the server restarts.
 [[nodiscard]] Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name);
 
 bool is_terminal(std::string_view status);

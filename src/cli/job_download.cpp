@@ -32,8 +32,9 @@ struct Place {
 Outcome<Place> open_datastore(Session& session, const std::string& datastore) {
     const std::string path = session.workspace_path("/datastores/" + percent_encode(datastore));
     LAVANT_TRY(const Json about, session.get(path));
-    LAVANT_TRY(const Json secret, session.post(path + "/listSecrets",
-                                               Json::object({{"expirableSecret", true}, {"expireAfterHours", 1}})));
+    LAVANT_TRY(const Json secret,
+               session.post(path + "/listSecrets",
+                            Json::object({{"expirableSecret", true}, {"expireAfterHours", 1}})));
     const Json& properties = about["properties"];
     return Place{fmt::format("https://{}.blob.core.windows.net/{}", properties["accountName"].text(),
                              properties["containerName"].text()),
@@ -45,10 +46,12 @@ Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const Place& place
     std::string marker;
     do {
         ports::ClientRequest request;
-        request.url = fmt::format("{}?restype=container&comp=list&prefix={}{}&{}", place.url, percent_encode(prefix),
-                                  marker.empty() ? "" : "&marker=" + percent_encode(marker), place.signature);
+        request.url =
+            fmt::format("{}?restype=container&comp=list&prefix={}{}&{}", place.url, percent_encode(prefix),
+                        marker.empty() ? "" : "&marker=" + percent_encode(marker), place.signature);
         LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
-        if (answer.status != 200) return tl::make_unexpected(Session::refusal(answer, "list the files of the job"));
+        if (answer.status != 200)
+            return tl::make_unexpected(Session::refusal(answer, "list the files of the job"));
         BlobPage page = parse_blob_list(answer.body);
         std::move(page.blobs.begin(), page.blobs.end(), std::back_inserter(all));
         marker = std::move(page.next_marker);
@@ -58,12 +61,15 @@ Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const Place& place
 
 // False for names that would lie outside of the folder they are written to.
 bool stays_inside(std::string_view relative) {
-    if (relative.empty() || relative.front() == '/' || relative.find('\0') != std::string_view::npos) return false;
+    if (relative.empty() || relative.front() == '/' || relative.find('\0') != std::string_view::npos)
+        return false;
     const auto parts = split(relative, '/');
-    return std::none_of(parts.begin(), parts.end(), [](std::string_view part) { return part == ".." || part == "." || part.empty(); });
+    return std::none_of(parts.begin(), parts.end(),
+                        [](std::string_view part) { return part == ".." || part == "." || part.empty(); });
 }
 
-Outcome<std::string> fetch_range(Session& session, const std::string& url, std::uint64_t from, std::uint64_t bytes) {
+Outcome<std::string> fetch_range(Session& session, const std::string& url, std::uint64_t from,
+                                 std::uint64_t bytes) {
     for (int attempt = 1;; ++attempt) {
         ports::ClientRequest request;
         request.url = url;
@@ -72,7 +78,8 @@ Outcome<std::string> fetch_range(Session& session, const std::string& url, std::
         auto answer = session.send(std::move(request));
         if (answer && (answer->status == 206 || answer->status == 200)) {
             if (answer->body.size() == bytes) return std::move(answer->body);
-            return stop(Exit::Refused, ErrorCode::Conflict, "the file changed while it was fetched; try again");
+            return stop(Exit::Refused, ErrorCode::Conflict,
+                        "the file changed while it was fetched; try again");
         }
         if (attempt < kAttempts && !answer) continue;
         if (!answer) return tl::make_unexpected(answer.error());
@@ -80,7 +87,8 @@ Outcome<std::string> fetch_range(Session& session, const std::string& url, std::
     }
 }
 
-Outcome<void> fetch_blob(Session& session, const Place& place, const ListedBlob& blob, const std::string& path) {
+Outcome<void> fetch_blob(Session& session, const Place& place, const ListedBlob& blob,
+                         const std::string& path) {
     LAVANT_TRY_VOID(make_directories(parent_of(path), 0755));
     const std::string beside = path + ".part";
     LAVANT_TRY(const Fd file, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -88,10 +96,12 @@ Outcome<void> fetch_blob(Session& session, const Place& place, const ListedBlob&
     for (const std::string_view segment : split(blob.name, '/')) url += "/" + percent_encode(segment);
     url += "?" + place.signature;
     for (std::uint64_t from = 0; from < blob.bytes; from += kRangeBytes) {
-        LAVANT_TRY(const std::string bytes, fetch_range(session, url, from, std::min(kRangeBytes, blob.bytes - from)));
+        LAVANT_TRY(const std::string bytes,
+                   fetch_range(session, url, from, std::min(kRangeBytes, blob.bytes - from)));
         LAVANT_TRY_VOID(write_all(file.get(), bytes));
     }
-    if (::rename(beside.c_str(), path.c_str()) != 0) return fail(system_error("rename to '" + path + "'", errno));
+    if (::rename(beside.c_str(), path.c_str()) != 0)
+        return fail(system_error("rename to '" + path + "'", errno));
     return {};
 }
 
@@ -101,8 +111,8 @@ struct Counts {
 };
 
 // Everything below `prefix` (a folder with a slash at the end, or one blob) to `folder`.
-Outcome<Counts> fetch_tree(Session& session, const Console& console, const Place& place, const std::string& prefix,
-                           const std::string& folder) {
+Outcome<Counts> fetch_tree(Session& session, const Console& console, const Place& place,
+                           const std::string& prefix, const std::string& folder) {
     LAVANT_TRY(const auto blobs, list_blobs(session, place, prefix));
     Counts counts;
     for (const ListedBlob& blob : blobs) {
@@ -155,7 +165,8 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
     const std::string status = job.get("properties.status").string();
     if (!is_terminal(status)) {
         return stop(Exit::Refused, ErrorCode::Conflict,
-                    fmt::format("cannot download job '{}': it is {}; wait with: lavant job stream {}", options.name, status, options.name));
+                    fmt::format("cannot download job '{}': it is {}; wait with: lavant job stream {}",
+                                options.name, status, options.name));
     }
     const std::string folder = options.folder.empty() ? "./" + options.name : options.folder;
     Counts total;
@@ -165,19 +176,22 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
     };
     if (options.output_name.empty()) {
         LAVANT_TRY(const Place place, open_datastore(session, kArtifactDatastore));
-        LAVANT_TRY(const Counts more, fetch_tree(session, console, place, artifact_prefix(options.name), folder + "/artifacts"));
+        LAVANT_TRY(const Counts more,
+                   fetch_tree(session, console, place, artifact_prefix(options.name), folder + "/artifacts"));
         count(more);
     }
     if (options.all || !options.output_name.empty()) {
         const auto outputs = outputs_of(job, options.output_name);
         if (outputs.empty() && !options.output_name.empty()) {
             return stop(Exit::Usage, ErrorCode::NotFound,
-                        fmt::format("job '{}' has no output '{}'; see: lavant job show {} -o yaml", options.name, options.output_name, options.name));
+                        fmt::format("job '{}' has no output '{}'; see: lavant job show {} -o yaml",
+                                    options.name, options.output_name, options.name));
         }
         for (const Located& output : outputs) {
             if (!stays_inside(output.output)) continue;
             LAVANT_TRY(const Place place, open_datastore(session, output.datastore));
-            LAVANT_TRY(const Counts more, fetch_tree(session, console, place, output.prefix, folder + "/named-outputs/" + output.output));
+            LAVANT_TRY(const Counts more, fetch_tree(session, console, place, output.prefix,
+                                                     folder + "/named-outputs/" + output.output));
             count(more);
         }
     }

@@ -54,7 +54,8 @@ std::string log_tail(const std::string& data) {
     auto file = open_file(data + "/serve.log", O_RDONLY | O_CLOEXEC);
     if (!file) return {};
     const off_t size = ::lseek(file->get(), 0, SEEK_END);
-    const off_t from = size > static_cast<off_t>(kLogTailBytes) ? size - static_cast<off_t>(kLogTailBytes) : 0;
+    const off_t from =
+        size > static_cast<off_t>(kLogTailBytes) ? size - static_cast<off_t>(kLogTailBytes) : 0;
     std::string tail(kLogTailBytes, '\0');
     const ssize_t got = ::pread(file->get(), tail.data(), tail.size(), from);
     tail.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -84,7 +85,8 @@ class SpawnActions {
 
 // Starts `lavant serve` in a session of its own; returns the end of the pipe where it says how it went.
 Result<Fd> spawn_server(const Context& context, const StartOptions& options) {
-    LAVANT_TRY(Fd log, open_file(options.data + "/serve.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    LAVANT_TRY(Fd log,
+               open_file(options.data + "/serve.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(system_error("make a pipe", errno));
     Fd ours(ends[0]);
@@ -100,14 +102,16 @@ Result<Fd> spawn_server(const Context& context, const StartOptions& options) {
     ::posix_spawnattr_setsigmask(spawn.attributes(), &none);
     ::posix_spawnattr_setflags(spawn.attributes(), POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
 
-    std::vector<std::string> words{context.program, "serve",      "--data", options.data, "--port", std::to_string(options.port),
+    std::vector<std::string> words{context.program, "serve",      "--data",
+                                   options.data,    "--port",     std::to_string(options.port),
                                    "--embedded",    "--ready-fd", std::to_string(kReadyFd)};
     if (!options.leaves_when_idle) words.insert(words.end(), {"--idle-exit", "0"});
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, context.program.c_str(), spawn.actions(), spawn.attributes(), arguments.data(), environ);
+    const int error = ::posix_spawn(&pid, context.program.c_str(), spawn.actions(), spawn.attributes(),
+                                    arguments.data(), environ);
     if (error != 0) return fail(system_error("start '" + context.program + " serve'", error));
     return ours;
 }
@@ -119,7 +123,9 @@ Outcome<std::string> await_line(const Fd& pipe) {
     for (;;) {
         ::pollfd ready{pipe.get(), POLLIN, 0};
         const int left = kReadyTimeoutMs - elapsed_ms(began);
-        if (left <= 0) return stop(Exit::Unreachable, ErrorCode::DeadlineExceeded, "the local server did not get ready within 30 s");
+        if (left <= 0)
+            return stop(Exit::Unreachable, ErrorCode::DeadlineExceeded,
+                        "the local server did not get ready within 30 s");
         const int polled = ::poll(&ready, 1, left);
         if (polled < 0 && errno != EINTR) return fail(system_error("wait for the local server", errno));
         if (polled <= 0) continue;
@@ -136,7 +142,8 @@ Outcome<std::string> await_line(const Fd& pipe) {
 // Another process starts the server: waits until its endpoint file appears and answers. None after a while.
 std::optional<LocalServer> await_winner(Context& context, const std::string& data) {
     const Fd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!watch || ::inotify_add_watch(watch.get(), data.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE) < 0) return std::nullopt;
+    if (!watch || ::inotify_add_watch(watch.get(), data.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
+        return std::nullopt;
     const auto began = std::chrono::steady_clock::now();
     while (elapsed_ms(began) < kWinnerTimeoutMs) {
         // Looked at after the watch stands, so that no change is missed in between.
@@ -157,12 +164,14 @@ Outcome<std::string> data_folder(const Context& context, const std::string& from
     if (folder.empty()) folder = context.variable("LAVANT_DATA");
     if (folder.empty()) {
         const std::string state = context.variable("XDG_STATE_HOME");
-        if (state.starts_with("/")) folder = state + "/lavant";  // A relative one is invalid by its specification.
+        if (state.starts_with("/"))
+            folder = state + "/lavant";  // A relative one is invalid by its specification.
     }
     if (folder.empty()) {
         const std::string home = context.variable("HOME");
         if (home.empty()) {
-            return stop(Exit::Usage, ErrorCode::InvalidArgument, "cannot tell where the data lies: set LAVANT_DATA or HOME, or give --data");
+            return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                        "cannot tell where the data lies: set LAVANT_DATA or HOME, or give --data");
         }
         folder = home + "/.local/state/lavant";
     }
@@ -181,7 +190,8 @@ std::optional<LocalServer> find_local_server(Context& context, const std::string
     server.address.ca_file = (*endpoint)["ca"].string(data + "/tls/ca.pem");
     server.pid = static_cast<int>((*endpoint)["pid"].integer());
     server.version = (*endpoint)["version"].string();
-    if (const auto key = read_file(data + "/owner.key", kKeyBytesMax)) server.address.token = std::string(trim(*key));
+    if (const auto key = read_file(data + "/owner.key", kKeyBytesMax))
+        server.address.token = std::string(trim(*key));
     server.client = context.make_client(server.address.ca_file);
     ports::ClientRequest health;
     health.url = server.address.url + "/health";
@@ -198,9 +208,11 @@ Outcome<Started> find_or_start_local_server(Context& context, const StartOptions
         LAVANT_TRY(const Fd pipe, spawn_server(context, options));
         LAVANT_TRY(const std::string line, await_line(pipe));
         if (line == "ready") {
-            if (auto server = find_local_server(context, options.data)) return Started{std::move(*server), true};
-            return stop(Exit::Unreachable, ErrorCode::Unavailable,
-                        "the local server started but does not answer; look at " + options.data + "/serve.log");
+            if (auto server = find_local_server(context, options.data))
+                return Started{std::move(*server), true};
+            return stop(
+                Exit::Unreachable, ErrorCode::Unavailable,
+                "the local server started but does not answer; look at " + options.data + "/serve.log");
         }
         if (line == "taken") {
             if (auto server = await_winner(context, options.data)) return Started{std::move(*server), false};
@@ -211,7 +223,8 @@ Outcome<Started> find_or_start_local_server(Context& context, const StartOptions
         return stop(Exit::Unreachable, ErrorCode::Unavailable, "cannot start the local server: " + why);
     }
     return stop(Exit::Unreachable, ErrorCode::Unavailable,
-                "another process holds " + options.data + "/lock but serves nobody; stop it or choose another --data");
+                "another process holds " + options.data +
+                    "/lock but serves nobody; stop it or choose another --data");
 }
 
 Outcome<bool> stop_local_server(Context& context, const std::string& data) {
@@ -233,7 +246,8 @@ Outcome<bool> stop_local_server(Context& context, const std::string& data) {
         if (::poll(&gone, 1, left) > 0) return true;
     }
     return stop(Exit::Failed, ErrorCode::DeadlineExceeded,
-                fmt::format("the server (process {}) is still there after 60 s; look at {}/serve.log", server->pid, data));
+                fmt::format("the server (process {}) is still there after 60 s; look at {}/serve.log",
+                            server->pid, data));
 }
 
 Outcome<Session> connect(Context& context, const std::string& data_flag) {
@@ -256,7 +270,8 @@ Outcome<Session> connect(Context& context, const std::string& data_flag) {
     LAVANT_TRY(const std::string data, data_folder(context, data_flag));
     LAVANT_TRY(Started found, find_or_start_local_server(context, {data}));
     if (found.started) {
-        context.console.err << "started a local server, data in " << data << "; it leaves when idle, or with: lavant down\n";
+        context.console.err << "started a local server, data in " << data
+                            << "; it leaves when idle, or with: lavant down\n";
         context.console.err.flush();
     }
     return Session(std::move(found.server.client), std::move(found.server.address));

@@ -2,9 +2,9 @@
 // The server that the command line starts for itself when nothing else is configured: finding it, starting it
 // once however many ask, stopping it.
 //
-// A server holds DATA/lock (flock) while it lives and writes DATA/endpoint when it is ready. A starter passes a
-// pipe (--ready-fd); the server writes one line into it: "ready", "taken" (another server holds the lock) or
-// "error <sentence>". A pipe closed without a line means that it died; DATA/serve.log says why.
+// A server holds DATA/lock (flock) while it lives and writes DATA/endpoint when it is ready. A starter passes
+// a pipe (--ready-fd); the server writes one line into it: "ready", "taken" (another server holds the lock)
+// or "error <sentence>". A pipe closed without a line means that it died; DATA/serve.log says why.
 
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ std::optional<LocalServer> find_local_server(Context& context, const std::string
 
 struct StartOptions {
     std::string data;
-    int port = 0;               // 0: any
+    int port = 0;  // 0: any
     bool leaves_when_idle = true;
 };
 // Finds it or starts it and waits until it answers; says so in one line. `started` tells which.

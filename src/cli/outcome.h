@@ -9,8 +9,8 @@ namespace lavant::cli {
 
 enum class Exit : int {
     Completed = 0,
-    Failed = 1,       // the job failed, or something on this machine did
-    Usage = 2,        // the command line or the job file is wrong; nothing was sent
+    Failed = 1,  // the job failed, or something on this machine did
+    Usage = 2,   // the command line or the job file is wrong; nothing was sent
     Canceled = 3,
     Unreachable = 4,  // no server answers
     Refused = 5,      // the server answered no
@@ -22,7 +22,8 @@ struct Failure {
 
     Failure(Exit code, Error why) : exit(code), error(std::move(why)) {}
     // Of an error that arose on this side. Implicit, so that LAVANT_TRY carries a Result's error upward.
-    Failure(Error why) : exit(exit_of(why.code)), error(std::move(why)) {}  // NOLINT(google-explicit-constructor)
+    Failure(Error why)
+        : exit(exit_of(why.code)), error(std::move(why)) {}  // NOLINT(google-explicit-constructor)
 
     static Exit exit_of(ErrorCode code);
 };

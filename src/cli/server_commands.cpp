@@ -15,17 +15,18 @@ using wire::Json;
 
 constexpr std::size_t kBundleBytesMax = 16U << 20;
 constexpr const char* kDefaultEnvironment = "azureml:base:1";
-constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                                          "/etc/ssl/cert.pem"};
+constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
+                                          "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 // The certificates in force before ours: what the shell names, else the system's.
 std::string bundle_in_force(const Context& context, const std::string& ours) {
-    std::vector<std::string> candidates{context.variable("REQUESTS_CA_BUNDLE"), context.variable("SSL_CERT_FILE"),
+    std::vector<std::string> candidates{context.variable("REQUESTS_CA_BUNDLE"),
+                                        context.variable("SSL_CERT_FILE"),
                                         context.variable("CURL_CA_BUNDLE")};
     candidates.insert(candidates.end(), std::begin(kSystemBundles), std::end(kSystemBundles));
     for (const std::string& path : candidates) {
-        // After an earlier `eval` the variable names our own bundle: what it was made from is no longer known, and
-        // appending to it again would let it grow.
+        // After an earlier `eval` the variable names our own bundle: what it was made from is no longer
+        // known, and appending to it again would let it grow.
         if (path.empty() || path == ours) continue;
         const auto text = read_file(path, kBundleBytesMax);
         if (text && text->find("BEGIN CERTIFICATE") != std::string::npos) return *text;
@@ -53,7 +54,8 @@ Outcome<void> write_bundle(const Context& context, const std::string& path, cons
 Outcome<Exit> bring_up(Context& context, const std::string& data_flag, int port) {
     LAVANT_TRY(const std::string data, data_folder(context, data_flag));
     LAVANT_TRY(const Started found, find_or_start_local_server(context, {data, port, false}));
-    context.console.out << fmt::format("{} at {}, data in {}\n", found.started ? "started" : "already running",
+    context.console.out << fmt::format("{} at {}, data in {}\n",
+                                       found.started ? "started" : "already running",
                                        found.server.address.url, data);
     context.console.out.flush();
     return Exit::Completed;
@@ -75,12 +77,14 @@ Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format
         ports::ClientRequest request;
         request.url = "/health";
         LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
-        status.set("server", answer.status == 200 ? "running" : "not ready").set("url", session.address().url);
+        status.set("server", answer.status == 200 ? "running" : "not ready")
+            .set("url", session.address().url);
     } else {
         LAVANT_TRY(const std::string data, data_folder(context, data_flag));
         const auto server = find_local_server(context, data);
         status.set("server", server ? "running" : "not running").set("data", data);
-        if (server) status.set("url", server->address.url).set("pid", server->pid).set("version", server->version);
+        if (server)
+            status.set("url", server->address.url).set("pid", server->pid).set("version", server->version);
     }
     if (format != Format::Table) {
         print_document(status, format, context.console);
@@ -119,7 +123,8 @@ Outcome<Exit> print_environment(Context& context, const std::string& data_flag) 
         {"LAVANT_WS", address.workspace.name},
         {"LAVANT_ENV", environment.empty() ? kDefaultEnvironment : environment},
     };
-    for (const auto& [name, value] : lines) context.console.out << "export " << name << "=" << shell_quote(value) << "\n";
+    for (const auto& [name, value] : lines)
+        context.console.out << "export " << name << "=" << shell_quote(value) << "\n";
     context.console.out.flush();
     return Exit::Completed;
 }
@@ -128,7 +133,8 @@ Outcome<Exit> create_key(Session& session, const Console& console, const std::st
     LAVANT_TRY(const Json made, session.post(session.own_path("/keys"), Json::object({{"user", user}})));
     console.out << made["key"].text() << "\n";
     console.out.flush();
-    console.err << fmt::format("key {} of {}; it is shown only this once\n", printable(made["id"].scalar_text()), printable(user));
+    console.err << fmt::format("key {} of {}; it is shown only this once\n",
+                               printable(made["id"].scalar_text()), printable(user));
     return Exit::Completed;
 }
 
@@ -141,10 +147,11 @@ Outcome<Exit> list_keys(Session& session, const Console& console, Format format)
     }
     std::vector<std::vector<std::string>> rows;
     for (const Json& key : keys.items()) {
-        rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()), printable(key["role"].text()),
-                        printable(key["createdAt"].text().substr(0, 19))});
+        rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()),
+                        printable(key["role"].text()), printable(key["createdAt"].text().substr(0, 19))});
     }
-    console.out << render_table({{"ID", true}, {"USER", true}, {"ROLE"}, {"CREATED (UTC)"}}, rows, console.width);
+    console.out << render_table({{"ID", true}, {"USER", true}, {"ROLE"}, {"CREATED (UTC)"}}, rows,
+                                console.width);
     console.out.flush();
     return Exit::Completed;
 }

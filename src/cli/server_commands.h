@@ -13,7 +13,8 @@ namespace lavant::cli {
 [[nodiscard]] Outcome<Exit> take_down(Context& context, const std::string& data_flag);
 [[nodiscard]] Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format format);
 
-// Prints export lines for `eval "$(lavant env)"`, so that azure-ai-ml, mlflow and this command line find the server.
+// Prints export lines for `eval "$(lavant env)"`, so that azure-ai-ml, mlflow and this command line find the
+// server.
 [[nodiscard]] Outcome<Exit> print_environment(Context& context, const std::string& data_flag);
 
 [[nodiscard]] Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user);

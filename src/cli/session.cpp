@@ -18,21 +18,30 @@ constexpr std::size_t kMessageCharsMax = 2'000;
 ErrorCode code_of(int status) {
     switch (status) {
         case 400:
-        case 422: return ErrorCode::InvalidArgument;
-        case 401: return ErrorCode::Unauthenticated;
-        case 403: return ErrorCode::PermissionDenied;
-        case 404: return ErrorCode::NotFound;
-        case 409: return ErrorCode::Conflict;
+        case 422:
+            return ErrorCode::InvalidArgument;
+        case 401:
+            return ErrorCode::Unauthenticated;
+        case 403:
+            return ErrorCode::PermissionDenied;
+        case 404:
+            return ErrorCode::NotFound;
+        case 409:
+            return ErrorCode::Conflict;
         case 429:
-        case 507: return ErrorCode::ResourceExhausted;
-        case 503: return ErrorCode::Unavailable;
-        default: return ErrorCode::Internal;
+        case 507:
+            return ErrorCode::ResourceExhausted;
+        case 503:
+            return ErrorCode::Unavailable;
+        default:
+            return ErrorCode::Internal;
     }
 }
 
 std::string with_api_version(const std::string& path) {
     if (!path.starts_with("/subscriptions/")) return path;
-    return fmt::format("{}{}api-version={}", path, path.find('?') == std::string::npos ? '?' : '&', kApiVersion);
+    return fmt::format("{}{}api-version={}", path, path.find('?') == std::string::npos ? '?' : '&',
+                       kApiVersion);
 }
 
 }  // namespace
@@ -42,12 +51,15 @@ Session::Session(std::unique_ptr<ports::HttpClient> client, ServerAddress addres
 
 std::string Session::workspace_path(std::string_view rest) const {
     const WorkspaceName& name = address_.workspace;
-    return fmt::format("/subscriptions/{}/resourceGroups/{}/providers/Microsoft.MachineLearningServices/workspaces/{}{}",
-                       percent_encode(name.subscription), percent_encode(name.resource_group), percent_encode(name.name),
-                       rest);
+    return fmt::format(
+        "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.MachineLearningServices/workspaces/{}{}",
+        percent_encode(name.subscription), percent_encode(name.resource_group), percent_encode(name.name),
+        rest);
 }
 
-std::string Session::job_path(std::string_view name) const { return workspace_path("/jobs/" + percent_encode(name)); }
+std::string Session::job_path(std::string_view name) const {
+    return workspace_path("/jobs/" + percent_encode(name));
+}
 
 Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
     if (request.url.starts_with("/")) {
@@ -70,7 +82,8 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
         }
     }
     if (message.empty()) message = fmt::format("the server answered {}", response.status);
-    if (response.status == 401) message += "; set LAVANT_TOKEN to a valid key, or run: eval \"$(lavant env)\"";
+    if (response.status == 401)
+        message += "; set LAVANT_TOKEN to a valid key, or run: eval \"$(lavant env)\"";
     error.message = fmt::format("cannot {}: {}", attempted, printable(message.substr(0, kMessageCharsMax)));
     return Failure(Exit::Refused, std::move(error));
 }
@@ -87,7 +100,10 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
     if (answer.status < 200 || answer.status > 299) {
         const std::string_view bare = std::string_view(path).substr(0, path.find('?'));
         const std::string what = percent_decode(bare.substr(bare.rfind('/') + 1));
-        const std::string_view verb = method == "GET" ? "get" : method == "PUT" ? "create" : method == "DELETE" ? "delete" : "do";
+        const std::string_view verb = method == "GET"      ? "get"
+                                      : method == "PUT"    ? "create"
+                                      : method == "DELETE" ? "delete"
+                                                           : "do";
         return tl::make_unexpected(refusal(answer, fmt::format("{} '{}'", verb, what)));
     }
     if (answer.body.empty()) return Json();
@@ -101,7 +117,9 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
 
 Outcome<Json> Session::get(const std::string& path) { return exchange("GET", path, nullptr); }
 Outcome<Json> Session::put(const std::string& path, const Json& body) { return exchange("PUT", path, &body); }
-Outcome<Json> Session::post(const std::string& path, const Json& body) { return exchange("POST", path, &body); }
+Outcome<Json> Session::post(const std::string& path, const Json& body) {
+    return exchange("POST", path, &body);
+}
 Outcome<void> Session::remove(const std::string& path) {
     LAVANT_TRY([[maybe_unused]] const Json answer, exchange("DELETE", path, nullptr));
     return {};

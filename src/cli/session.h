@@ -26,7 +26,7 @@ class Session {
     const ServerAddress& address() const { return address_; }
     // "/subscriptions/…/workspaces/…" + `rest`; `rest` begins with '/' and is encoded already.
     std::string workspace_path(std::string_view rest = {}) const;
-    std::string job_path(std::string_view name) const;   // ARM
+    std::string job_path(std::string_view name) const;  // ARM
     std::string own_path(std::string_view rest) const { return "/lavant/v1" + std::string(rest); }
 
     [[nodiscard]] Outcome<wire::Json> get(const std::string& path);

@@ -8,7 +8,8 @@ namespace {
 TEST(StorageList, ReadsNamesSizesAndTheMarker) {
     const BlobPage page = parse_blob_list(
         "<?xml version=\"1.0\"?><EnumerationResults ContainerName=\"c\"><Blobs>"
-        "<Blob><Name>a &amp; b/&lt;x&gt;.txt</Name><Properties><Content-Length>12</Content-Length></Properties></Blob>"
+        "<Blob><Name>a &amp; "
+        "b/&lt;x&gt;.txt</Name><Properties><Content-Length>12</Content-Length></Properties></Blob>"
         "<Blob><Name>empty</Name><Properties><Content-Length>0</Content-Length></Properties></Blob>"
         "<BlobPrefix><Name>folder/</Name></BlobPrefix>"
         "</Blobs><NextMarker>m&amp;1</NextMarker></EnumerationResults>");

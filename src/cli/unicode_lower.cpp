@@ -18,7 +18,8 @@ std::u32string lower(std::u32string text) {
         std::transform(text.begin(), text.end(), text.begin(), lower_ascii);
         return text;
     }
-    // glibc carries C.UTF-8 with it. Without it only ASCII is lowered, which orders all but rare folders right.
+    // glibc carries C.UTF-8 with it. Without it only ASCII is lowered, which orders all but rare folders
+    // right.
     const std::unique_ptr<std::remove_pointer_t<::locale_t>, void (*)(::locale_t)> unicode(
         ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr), &::freelocale);
     std::u32string out;

@@ -17,8 +17,8 @@ class Uploader {
     // Returns the ARM id of the code version: an older one if the server knows this content already.
     [[nodiscard]] Outcome<std::string> upload_code(const Snapshot& snapshot);
 
-    // Returns azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}, with a slash at the end
-    // for a folder.
+    // Returns azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}, with a slash at the
+    // end for a folder.
     [[nodiscard]] Outcome<std::string> upload_data(const std::string& path);
 
  private:
@@ -32,9 +32,11 @@ class Uploader {
         std::string version;
     };
 
-    Outcome<void> upload_all(const Snapshot& snapshot, const Target& target, const std::string& prefix, const Mark& mark);
+    Outcome<void> upload_all(const Snapshot& snapshot, const Target& target, const std::string& prefix,
+                             const Mark& mark);
     Outcome<void> put_file(const SnapshotFile& file, const Target& target, const std::string& blob);
-    Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address, const std::string& signature);
+    Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address,
+                                const std::string& signature);
     Outcome<ports::HttpResponse> storage(ports::ClientRequest request, std::string_view attempted);
     Outcome<Target> default_datastore();
 

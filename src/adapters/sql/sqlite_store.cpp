@@ -24,7 +24,11 @@ OutboxEntry read_outbox(Run& row) {
 
 Result<void> load_counters(sql::Database& database, LiveRows& rows) {
     static constexpr const char* kCounters =
-        "SELECT last_job, last_node, last_pool, last_outbox, last_event FROM counter";
+        "SELECT max(last_job, (SELECT ifnull(max(id), 0) FROM job)),"
+        " max(last_node, (SELECT ifnull(max(id), 0) FROM node)),"
+        " max(last_pool, (SELECT ifnull(max(id), 0) FROM pool)),"
+        " max(last_outbox, (SELECT ifnull(max(id), 0) FROM outbox)),"
+        " max(last_event, (SELECT ifnull(max(sequence), 0) FROM event)) FROM counter";
     Run run(database.constant(kCounters));
     LAVANT_TRY(const bool row, run.step());
     if (!row) return fail(ErrorCode::Internal, "database '" + database.path() + "' has lost its counters");
@@ -89,7 +93,6 @@ Result<std::vector<bool>> SqliteStore::commit(const WriteBatch& batch) {
     LAVANT_TRY_VOID(sql::write_pools(*database_, batch));
     LAVANT_TRY_VOID(sql::write_events(*database_, batch));
     LAVANT_TRY_VOID(sql::write_outbox(*database_, batch));
-    LAVANT_TRY_VOID(sql::write_counters(*database_, batch));
     LAVANT_TRY(auto flags, sql::write_assets(*database_, batch));
     LAVANT_TRY_VOID(transaction.commit());
     return flags;

@@ -1,6 +1,5 @@
 #include "adapters/sql/writes.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -251,24 +250,6 @@ Result<void> write_outbox(Database& database, const WriteBatch& batch) {
         LAVANT_TRY_VOID(run.integer(id).execute());
     }
     return {};
-}
-
-Result<void> write_counters(Database& database, const WriteBatch& batch) {
-    static constexpr const char* kRaise =
-        "UPDATE counter SET last_job = max(last_job, ?), last_node = max(last_node, ?),"
-        " last_pool = max(last_pool, ?), last_outbox = max(last_outbox, ?), last_event = max(last_event, ?)";
-    LiveRows highest;
-    const auto raise = [](std::int64_t& counter, std::int64_t value) { counter = std::max(counter, value); };
-    for (const Job& job : batch.jobs_added) raise(highest.last_job, job.head.id.value);
-    for (const Node& node : batch.nodes) raise(highest.last_node, node.id.value);
-    for (const Pool& pool : batch.pools) raise(highest.last_pool, pool.id.value);
-    for (const OutboxEntry& entry : batch.outbox_added) raise(highest.last_outbox, entry.id);
-    for (const HistoryEvent& event : batch.events) raise(highest.last_event, event.sequence);
-    if (highest == LiveRows{}) return {};
-    Run run(database.constant(kRaise));
-    run.integer(highest.last_job).integer(highest.last_node).integer(highest.last_pool);
-    run.integer(highest.last_outbox).integer(highest.last_event);
-    return expect_one(run.execute(), "counter", 1);
 }
 
 Result<std::vector<bool>> write_assets(Database& database, const WriteBatch& batch) {

@@ -126,7 +126,7 @@ CREATE TABLE outbox (
     effect BLOB NOT NULL
 ) STRICT;
 
--- The highest numbers ever given out, for rows come and go. One row.
+-- Numbers are never given out twice: the highest number of a row that is gone is kept here. One row.
 CREATE TABLE counter (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     last_job INTEGER NOT NULL,
@@ -136,6 +136,16 @@ CREATE TABLE counter (
     last_event INTEGER NOT NULL
 ) STRICT;
 INSERT INTO counter VALUES (1, 0, 0, 0, 0, 0);
+CREATE TRIGGER job_gone AFTER DELETE ON job WHEN old.id > (SELECT last_job FROM counter)
+    BEGIN UPDATE counter SET last_job = old.id; END;
+CREATE TRIGGER node_gone AFTER DELETE ON node WHEN old.id > (SELECT last_node FROM counter)
+    BEGIN UPDATE counter SET last_node = old.id; END;
+CREATE TRIGGER pool_gone AFTER DELETE ON pool WHEN old.id > (SELECT last_pool FROM counter)
+    BEGIN UPDATE counter SET last_pool = old.id; END;
+CREATE TRIGGER outbox_gone AFTER DELETE ON outbox WHEN old.id > (SELECT last_outbox FROM counter)
+    BEGIN UPDATE counter SET last_outbox = old.id; END;
+CREATE TRIGGER event_gone AFTER DELETE ON event WHEN old.sequence > (SELECT last_event FROM counter)
+    BEGIN UPDATE counter SET last_event = old.sequence; END;
 
 CREATE TABLE setting (
     key TEXT PRIMARY KEY,
