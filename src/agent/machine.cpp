@@ -265,8 +265,7 @@ void Machine::begin_waiting(JobId job) {
         Held& held = it->second;
         if (is_live(held) && held.unwanted) older_lives = true;
         if (older_lives || held.phase != Phase::Assigned) continue;
-        enter(held, Phase::Preparing);
-        report(held);
+        enter(held, Phase::Preparing);  // Not reported: the server takes an assigned task for one that is prepared.
         actions_.push_back(Prepare{std::exchange(held.start, {})});
     }
 }
