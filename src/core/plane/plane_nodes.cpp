@@ -81,6 +81,12 @@ void Plane::apply_one(const NodeHeard& event, Instant now, Outcome& out) {
     out.sends.push_back({event.node, Welcome{.lease_micros = settings_.lease.count(),
                                              .heartbeat_micros = settings_.heartbeat.count(),
                                              .heard = event.number}});
+    // What the agent should have by now and shows no sign of is said again: saying it twice does no harm.
+    if (!node->task) return;
+    const Task& task = tasks_.at(*node->task);
+    if (task.phase == TaskPhase::Assigned) send_start(task, out);
+    if (jobs_.at(task.ref.job).head.status == JobStatus::CancelRequested)
+        out.sends.push_back({event.node, StopTask{task.ref, "canceled", settings_.stop_grace.count()}});
 }
 
 void Plane::apply_one(const TaskReported& event, Instant now, Outcome& out) {
