@@ -409,6 +409,19 @@ TEST(Machine, KillsAllAndLeavesWhenTheNodeIsReleased) {
     }
 }
 
+TEST(Machine, LeavesWhenNobodyComesForItAnyMore) {
+    Rig idle;
+    idle.step(LinkDown{Link::Control});
+    EXPECT_EQ(idle.machine().next_wake(), idle.now() + std::chrono::hours(2));
+    EXPECT_EQ(all_of<Leave>(idle.after(std::chrono::hours(2))).size(), 1U);
+    Rig busy;
+    busy.run(kTask);
+    busy.step(LinkDown{Link::Control});
+    busy.live(minutes(20));
+    busy.exit(kTask);
+    EXPECT_TRUE(busy.live(std::chrono::hours(48)).empty()) << "its end is not told yet";
+}
+
 TEST(Machine, ReportsAFailedPreparationAfterItsLogIsSafe) {
     Rig rig;
     rig.hear(StartTask{.task = kTask});
