@@ -195,7 +195,7 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
         struct stat status {};
         if (start == nullptr || ::stat((folder + "/launch.bin").c_str(), &status) != 0)
             return fail(ErrorCode::Internal, "'" + folder + "/launch.bin' does not hold a task");
-        LAVANT_TRY(Launch launch, wire::decode_launch(start->launch));
+        LAVANT_TRY(lavant::Launch launch, wire::decode_launch(start->launch));
         const std::int64_t micros = status.st_mtim.tv_sec * 1'000'000LL + status.st_mtim.tv_nsec / 1000;
         saved.push_back({std::move(*start), std::move(launch), from_micros(micros)});
     }
@@ -236,7 +236,7 @@ bool is_web_uri(std::string_view uri) {
     return lower.starts_with("https://") || lower.starts_with("http://");
 }
 
-Result<TaskView> view_of(const Launch& launch, const TaskPaths& paths) {
+Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
     TaskView view;
     bool fetched = false;
     for (const LaunchInput& input : launch.inputs) {
@@ -255,7 +255,7 @@ Result<TaskView> view_of(const Launch& launch, const TaskPaths& paths) {
     return view;
 }
 
-Result<std::string> resolve_command(const Launch& launch, const TaskView& view) {
+Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view) {
     const auto lookup = [&](const spec::Reference& reference) -> std::optional<std::string> {
         const auto* table = reference.scope == "inputs"    ? &view.inputs
                             : reference.scope == "outputs" ? &view.outputs
@@ -271,7 +271,7 @@ Result<std::string> resolve_command(const Launch& launch, const TaskView& view) 
     return spec::substitute(launch.command, lookup);
 }
 
-Result<void> make_task_folders(const Launch& launch, const StartTask& start, const TaskPaths& paths) {
+Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
     LAVANT_TRY_VOID(make_directories(paths.folder));
     std::string line = "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
                        ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
@@ -294,7 +294,7 @@ void append_to_log(const TaskPaths& paths, std::string_view line) {
     lavant::log(Level::Warning, "task_log_unwritable", {{"file", paths.log_file}});
 }
 
-Uploads find_uploads(const Launch& launch, const TaskPaths& paths, const std::string& written) {
+Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written) {
     Uploads found;
     UploadFinder finder(found);
     const std::string artifacts = artifact_prefix(launch.job_name);

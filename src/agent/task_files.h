@@ -40,7 +40,7 @@ std::string log_name_of(const StartTask& start);                     // "user_lo
 
 struct SavedTask {
     StartTask start;
-    Launch launch;
+    lavant::Launch launch;
     Instant launched_at{};
 };
 // The tasks of earlier agent processes. Folders of tasks that were never launched are removed.
@@ -64,12 +64,12 @@ struct TaskView {
     std::map<std::string, std::string> outputs;
     std::vector<ports::Bind> binds;
 };
-[[nodiscard]] Result<TaskView> view_of(const Launch& launch, const TaskPaths& paths);
+[[nodiscard]] Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths);
 
-[[nodiscard]] Result<std::string> resolve_command(const Launch& launch, const TaskView& view);
+[[nodiscard]] Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view);
 
 // Spool, log and output folders; the log starts with the line that names node and environment.
-[[nodiscard]] Result<void> make_task_folders(const Launch& launch, const StartTask& start, const TaskPaths& paths);
+[[nodiscard]] Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
 
 // One file to be kept, and its final place.
@@ -83,7 +83,7 @@ struct Uploads {
     std::string problem;  // what cannot be kept, and why; "" if all can
 };
 // `written` is where the working folder's files are seen from outside. Links that leave their tree are skipped.
-Uploads find_uploads(const Launch& launch, const TaskPaths& paths, const std::string& written);
+Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written);
 
 // "ValueError: no such column": the last line of the last Python traceback in `log`.
 std::string find_traceback_line(std::string_view log);

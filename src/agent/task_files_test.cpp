@@ -34,7 +34,7 @@ class TaskFiles : public ::testing::Test {
     }
     std::string node_;
     TaskPaths paths_;
-    Launch launch_{.job_name = "pear"};
+    lavant::Launch launch_{.job_name = "pear"};
 };
 
 TEST_F(TaskFiles, FindTheirTasksAgain) {

@@ -116,7 +116,7 @@ bool is_sound(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string tracking_url(const std::string& server_url, const Launch& launch) {
+std::string tracking_url(const std::string& server_url, const lavant::Launch& launch) {
     return server_url + "/mlflow/v1.0/subscriptions/" + launch.subscription + "/resourceGroups/" +
            launch.resource_group + "/providers/Microsoft.MachineLearningServices/workspaces/" + launch.workspace_name;
 }

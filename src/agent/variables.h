@@ -13,7 +13,7 @@
 namespace lavant::agent {
 
 struct VariableContext {
-    const Launch& launch;
+    const lavant::Launch& launch;
     const StartTask& start;
     std::string server_url;  // https://host:port
     std::string ca_file;     // readable by the task
@@ -34,6 +34,6 @@ std::vector<std::string> make_environment(const VariableContext& context);
 std::vector<VariableDoc> documented_variables();
 
 // Where MLflow clients of this workspace go.
-std::string tracking_url(const std::string& server_url, const Launch& launch);
+std::string tracking_url(const std::string& server_url, const lavant::Launch& launch);
 
 }  // namespace lavant::agent

@@ -17,8 +17,8 @@ std::map<std::string, std::string> environment_of(const VariableContext& context
     return all;
 }
 
-Launch a_launch() {
-    Launch launch;
+lavant::Launch a_launch() {
+    lavant::Launch launch;
     launch.subscription = "S";
     launch.resource_group = "G";
     launch.workspace_name = "W";
@@ -31,7 +31,7 @@ Launch a_launch() {
 }
 
 TEST(Variables, PrintsAndSetsAllOfTheTable) {
-    const Launch launch = a_launch();
+    const lavant::Launch launch = a_launch();
     const StartTask start{.task = {{4}, 2, 1}, .instances = 3, .hosts = {"a", "b", "c"}, .job_token = "tok"};
     const auto all = environment_of({.launch = launch,
                                      .start = start,
@@ -63,7 +63,7 @@ TEST(Variables, PrintsAndSetsAllOfTheTable) {
 }
 
 TEST(Variables, LetsTheUserWin) {
-    Launch launch = a_launch();
+    lavant::Launch launch = a_launch();
     launch.environment_variables = {{"PYTHONUNBUFFERED", "0"}, {"RANK", "77"}, {"MINE", "x=y"}};
     const StartTask start;
     const auto all = environment_of({.launch = launch, .start = start});
@@ -74,7 +74,7 @@ TEST(Variables, LetsTheUserWin) {
 }
 
 TEST(Variables, LeavesOutWhatNoProcessCouldCarry) {
-    Launch launch = a_launch();
+    lavant::Launch launch = a_launch();
     launch.environment_variables = {{"A=B", "1"}, {"", "2"}, {"C", std::string("x\0y", 3)}};
     const StartTask start;
     const auto all = environment_of({.launch = launch, .start = start});
