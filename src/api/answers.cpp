@@ -21,7 +21,7 @@ Row row_of(ErrorCode code) {
         case ErrorCode::PermissionDenied: return {403, "Forbidden", "AuthorizationFailure"};
         case ErrorCode::NotFound: return {404, "ResourceNotFound", "ResourceNotFound"};
         case ErrorCode::AlreadyExists: return {409, "ResourceExists", "BlobAlreadyExists"};
-        case ErrorCode::Conflict: return {409, "Conflict", "LeaseIdMissing"};
+        case ErrorCode::Conflict: return {409, "Conflict", "Conflict"};
         case ErrorCode::ResourceExhausted: return {429, "TooManyRequests", "ServerBusy"};
         case ErrorCode::Unavailable: return {503, "ServiceUnavailable", "ServerBusy"};
         case ErrorCode::DeadlineExceeded: return {504, "Timeout", "OperationTimedOut"};
