@@ -83,6 +83,7 @@ class ControlLoop {
     plane::Plane plane_;
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
+    Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 
     mutable std::mutex mutex_;  // guards inbox_, waking_ and stats_
