@@ -4,6 +4,7 @@
 
 #include "adapters/sandbox_linux/system_view.h"
 #include "base/log.h"
+#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -32,7 +33,7 @@ Result<void> Slots::take_again(int number) {
 void Slots::give_back(int number) {
     Slot& slot = at(number);
     if (!slot.scratch.empty())
-        if (auto emptied = remove_contents(slot.scratch); !emptied)
+        if (auto emptied = host::remove_contents(slot.scratch); !emptied)
             log(Level::Warning, "scratch_not_emptied", {{"problem", emptied.error().message}});
     slot.taken = false;
 }
@@ -66,7 +67,7 @@ Result<Slot> Slots::make(int number) const {
     if (settings_.scratch_folders) {
         slot.scratch = settings_.folder + "/tmp-" + std::to_string(number);
         LAVANT_TRY_VOID(make_folder_for(slot.scratch, slot.owner));
-        LAVANT_TRY_VOID(remove_contents(slot.scratch));
+        LAVANT_TRY_VOID(host::remove_contents(slot.scratch));
         ::chmod(slot.scratch.c_str(), 01777);
     }
     return slot;
