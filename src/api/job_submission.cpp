@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/model/launch.h"
 #include "core/model/size.h"
+#include "core/spec/command_job.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
@@ -19,7 +20,7 @@ namespace {
 using Problems = std::vector<FieldProblem>;
 
 constexpr int kServerlessNodesMax = 1000;
-constexpr int kRetriesMax = 100;
+constexpr const char* kPythonHome = "lavant.python_home";
 constexpr Duration kServerlessIdle = std::chrono::seconds(120);
 
 void add(Problems& problems, std::string path, std::string message) {
@@ -30,31 +31,6 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size())
         text.replace(at, what.size(), with);
     return text;
-}
-
-void parse_retry_on(const std::string& value, RetryPolicy& retry, Problems& problems) {
-    const std::string path = "properties.properties.lavant.retry_on";
-    retry.on_node_lost = retry.on_preempted = retry.on_out_of_memory = false;
-    for (const std::string_view raw : split(value, ',')) {
-        const std::string_view word = trim(raw);
-        if (word.empty()) continue;
-        if (word == "node_lost") {
-            retry.on_node_lost = true;
-        } else if (word == "preempted") {
-            retry.on_preempted = true;
-        } else if (word == "oom") {
-            retry.on_out_of_memory = true;
-        } else if (word.starts_with("exit:")) {
-            const auto code = parse_integer(word.substr(5));
-            if (code && *code >= 1 && *code <= 255) {
-                retry.on_exit_codes.push_back(static_cast<int>(*code));
-            } else {
-                add(problems, path, "'" + std::string(word) + "': an exit code is a number from 1 to 255");
-            }
-        } else {
-            add(problems, path, "'" + std::string(word) + "' is not one of node_lost, preempted, oom, exit:N");
-        }
-    }
 }
 
 // The folder of the code asset in the blob store.
@@ -114,8 +90,7 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
             continue;
         }
         if (output.uri.empty()) {
-            const std::string folder = output.type == "uri_file" ? "" : "/";
-            output.uri = to_short_uri({kBlobDatastore, "azureml/" + job_name + "/" + output.name + folder});
+            output.uri = to_short_uri({kBlobDatastore, "azureml/" + job_name + "/" + output.name + "/"});
             continue;
         }
         std::string uri = replace_all(output.uri, "${{name}}", job_name);
@@ -199,32 +174,17 @@ Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
 
 }  // namespace
 
-OwnProperties parse_own_properties(const std::map<std::string, std::string>& extra, Problems& problems) {
-    static const std::vector<std::string> kKnown = {"lavant.max_retries", "lavant.retry_on", "lavant.keep_on_failure",
-                                                    "lavant.python_home"};
+OwnProperties parse_own_properties(std::map<std::string, std::string> extra, Problems& problems) {
     OwnProperties own;
-    for (const auto& [key, value] : extra) {
-        if (!key.starts_with("lavant.")) continue;
-        const std::string path = "properties.properties." + key;
-        if (key == "lavant.max_retries") {
-            const auto count = parse_integer(value);
-            if (count && *count >= 0 && *count <= kRetriesMax) {
-                own.retry.retries_max = static_cast<int>(*count);
-            } else {
-                add(problems, path, "must be a number from 0 to " + std::to_string(kRetriesMax));
-            }
-        } else if (key == "lavant.retry_on") {
-            parse_retry_on(value, own.retry, problems);
-        } else if (key == "lavant.keep_on_failure") {
-            if (value != "true" && value != "false") add(problems, path, "must be \"true\" or \"false\"");
-            own.keep_on_failure = value == "true";
-        } else if (key == "lavant.python_home") {
-            own.python_home = value;
-        } else {
-            const auto near = nearest(key, kKnown);
-            add(problems, path, near ? "is not known; did you mean " + *near + "?" : "is not known");
-        }
+    if (const auto home = extra.extract(kPythonHome)) own.python_home = home.mapped();
+    for (FieldProblem& problem : spec::check_lavant_properties(extra)) {
+        problem.path = "properties." + problem.path;
+        problems.push_back(std::move(problem));
     }
+    if (const auto retry = spec::parse_retry(extra)) own.retry = *retry;
+    if (const auto keep = extra.find("lavant.keep_on_failure"); keep != extra.end())
+        own.keep_on_failure = equals_ignoring_case(keep->second, "true") || equals_ignoring_case(keep->second, "on") ||
+                              equals_ignoring_case(keep->second, "yes");
     return own;
 }
 
@@ -232,7 +192,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     Problems problems;
     plane::SubmitJob event;
     event.pool = plan_pool(job, problems);
-    const OwnProperties own = parse_own_properties(job.extra, problems);
+    const OwnProperties own = parse_own_properties(std::move(job.extra), problems);
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",
             "must be from 1 to " + std::to_string(limits::kInstancesPerJob));

@@ -28,6 +28,6 @@ struct OwnProperties {
     bool keep_on_failure = false;
     std::string python_home;
 };
-OwnProperties parse_own_properties(const std::map<std::string, std::string>& extra, std::vector<FieldProblem>& problems);
+OwnProperties parse_own_properties(std::map<std::string, std::string> extra, std::vector<FieldProblem>& problems);
 
 }  // namespace lavant::api
