@@ -72,6 +72,7 @@ class Builder : public YAML::EventHandler {
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const Position at = position_of(mark);
+        if (!why.empty()) return;  // Before any walk: a hostile file has half a million aliases.
         const auto known = anchors_.find(anchor);
         if (known == anchors_.end()) return stop(at, "an alias stands inside the value it names");
         if (!count(at, nodes_in(known->second), bytes_in(known->second))) return;
