@@ -35,6 +35,7 @@ bool ControlLoop::post(plane::Event event, Callback callback) {
     {
         const std::scoped_lock lock(mutex_);
         if (inbox_.size() >= limits::kInboxEvents) return false;
+        if (inbox_.empty()) oldest_at_ = ports_.clock.now();
         inbox_.push_back({std::move(event), std::move(callback)});
         if (inbox_.size() > 1) return true;  // Whoever put the first one has woken the loop.
     }
@@ -44,6 +45,7 @@ bool ControlLoop::post(plane::Event event, Callback callback) {
 
 std::vector<ControlLoop::Pending> ControlLoop::drain() {
     const std::scoped_lock lock(mutex_);
+    if (!inbox_.empty()) stats_.lag_last = ports_.clock.now() - oldest_at_;
     if (inbox_.size() <= limits::kBatchEvents) return std::exchange(inbox_, {});
     const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(limits::kBatchEvents);
     std::vector<Pending> batch(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
