@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const long long count = number_after(argc, argv, "--count", 1);
     bool verbose = false;
     for (int i = 1; i < argc; ++i) verbose = verbose || std::string(argv[i]) == "--verbose";
-    lavant::configure_log({.least = static_cast<lavant::Level>(4)});
+    lavant::configure_log({.least = lavant::Level::Silent});
 
     long long failed = 0;
     std::size_t jobs = 0;

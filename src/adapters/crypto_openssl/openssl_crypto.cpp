@@ -97,6 +97,12 @@ Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::load(const std::string& ke
         return fail(ErrorCode::InvalidArgument, "the key file '" + key_file + "' has " +
                                                     std::to_string(key.size()) +
                                                     " bytes, not 32: restore it from a backup");
+    return make(std::move(key));
+}
+
+Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::without_key_file() { return make(random_string(kKeyBytes)); }
+
+Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::make(std::string key) {
     std::unique_ptr<OpensslCrypto> crypto(new OpensslCrypto(std::move(key)));
     const Algorithms& all = *crypto->algorithms_;
     if (!all.sha256 || !all.md5 || !all.aes || !all.hmac)
@@ -108,6 +114,18 @@ Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::load(const std::string& ke
 std::string OpensslCrypto::random_bytes(std::size_t count) { return random_string(count); }
 
 std::string OpensslCrypto::sha256(std::string_view bytes) { return digest(algorithms_->sha256.get(), bytes); }
+
+std::string OpensslCrypto::sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
+    const DigestContext context{EVP_MD_CTX_new()};
+    CHECK(context && EVP_DigestInit_ex2(context.get(), algorithms_->sha256.get(), nullptr) == 1, "digests cannot fail");
+    while (const auto chunk = next()) {
+        CHECK(EVP_DigestUpdate(context.get(), chunk->data(), chunk->size()) == 1, "digests cannot fail");
+    }
+    std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
+    unsigned int length = 0;
+    CHECK(EVP_DigestFinal_ex(context.get(), out.data(), &length) == 1, "digests cannot fail");
+    return {reinterpret_cast<const char*>(out.data()), length};
+}
 
 std::string OpensslCrypto::md5(std::string_view bytes) { return digest(algorithms_->md5.get(), bytes); }
 

@@ -14,6 +14,8 @@ namespace lavant::adapters {
 class OpensslCrypto final : public ports::Crypto {
  public:
     [[nodiscard]] static Result<std::unique_ptr<OpensslCrypto>> load(const std::string& key_file);
+    // For programs that seal nothing (the command line): the key is random and lives in memory only.
+    [[nodiscard]] static Result<std::unique_ptr<OpensslCrypto>> without_key_file();
     ~OpensslCrypto() override;
 
     // The bytes of the key file: the server secret from which node credentials and tokens are derived.
@@ -21,6 +23,7 @@ class OpensslCrypto final : public ports::Crypto {
 
     std::string random_bytes(std::size_t count) override;
     std::string sha256(std::string_view bytes) override;
+    std::string sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) override;
     std::string md5(std::string_view bytes) override;
     std::string hmac_sha256(std::string_view key, std::string_view bytes) override;
     bool equal_in_constant_time(std::string_view a, std::string_view b) override;
@@ -30,6 +33,7 @@ class OpensslCrypto final : public ports::Crypto {
  private:
     struct Algorithms;
     explicit OpensslCrypto(std::string key);
+    static Result<std::unique_ptr<OpensslCrypto>> make(std::string key);
 
     std::string key_;
     std::unique_ptr<const Algorithms> algorithms_;  // fetched once: a fetch costs more than a small digest

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/check.h"
+
 namespace lavant::adapters {
 namespace {
 
@@ -116,7 +118,8 @@ Result<void> MemoryStore::check(const WriteBatch& batch) const {
     LAVANT_TRY_VOID(check_jobs(batch));
     Guard<TaskRef> tasks;
     for (const Task& task : batch.tasks)
-        if (!tasks.admits(task.ref, task.version, version_in(tasks_, task.ref)))
+        if (!knows_job(batch, task.ref.job) ||
+            !tasks.admits(task.ref, task.version, version_in(tasks_, task.ref)))
             return conflict("a task of job " + std::to_string(task.ref.job.value));
     Guard<NodeId> nodes;
     for (const Node& node : batch.nodes)
@@ -127,6 +130,11 @@ Result<void> MemoryStore::check(const WriteBatch& batch) const {
         if (!pools.admits(pool.id, pool.version, version_in(pools_, pool.id)))
             return conflict("pool " + std::to_string(pool.id.value));
     return check_numbers(batch);
+}
+
+bool MemoryStore::knows_job(const WriteBatch& batch, JobId job) const {
+    return jobs_.contains(job) ||
+           std::ranges::any_of(batch.jobs_added, [job](const Job& added) { return added.head.id == job; });
 }
 
 Result<void> MemoryStore::check_jobs(const WriteBatch& batch) const {
@@ -204,7 +212,12 @@ void MemoryStore::apply_jobs(const WriteBatch& batch) {
         settle(job.head);
     }
     for (const JobHead& head : batch.jobs_changed) {
-        jobs_[head.id].head = head;
+        JobHead& stored = jobs_[head.id].head;
+        CHECK(stored.workspace == head.workspace && stored.name == head.name &&
+                  stored.instances == head.instances && stored.retry == head.retry &&
+                  stored.submitted_at == head.submitted_at,
+              "a job keeps its name, its instances, its retry policy and the instant it was submitted");
+        stored = head;
         settle(head);
     }
     for (const JobMetaWrite& write : batch.metas_changed) jobs_[write.job].meta = write.meta;

@@ -59,6 +59,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
 
     Result<void> check(const WriteBatch& batch) const;
     Result<void> check_jobs(const WriteBatch& batch) const;
+    bool knows_job(const WriteBatch& batch, JobId job) const;
     Result<void> check_numbers(const WriteBatch& batch) const;
     std::vector<bool> apply(const WriteBatch& batch);
     void apply_jobs(const WriteBatch& batch);

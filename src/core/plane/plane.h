@@ -131,8 +131,8 @@ class Plane {
     void node_effect_done(const StartNode& effect, const EffectDone& event, Instant now, Outcome& out);
     void node_effect_done(const StopNode& effect, const EffectDone& event, Instant now, Outcome& out);
     void set_state(LiveNode& node, NodeState state, std::string reason, Instant now, Outcome& out);
-    void lose_node(LiveNode& node, const std::string& reason, Instant now, Outcome& out);
-    void drain_node(LiveNode& node, const std::string& reason, Instant now, Outcome& out);
+    void lose_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
+    void drain_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
     void check_nodes(Instant now, Outcome& out);
     LiveNode* linked_node(NodeId id, std::uint64_t link);
 
@@ -146,6 +146,7 @@ class Plane {
     std::string waiting_reason(const LivePool& pool) const;
     std::string explain(const LiveJob& job) const;
     void send_start(const Task& task, Outcome& out) const;
+    void send_stop_if_doomed(const Task& task, Outcome& out) const;
 
     Settings settings_;
     std::map<JobId, LiveJob> jobs_;

@@ -51,6 +51,7 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     job.head.version = 0;
     job.head.status = JobStatus::Queued;
     job.head.pool = pool;
+    job.head.attempt = 1;
     job.head.submitted_at = now;
     names_[asked.workspace + '\n' + asked.name] = id;
     enqueue(job);
@@ -92,8 +93,7 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
         set_status(*job, JobStatus::CancelRequested, "asked by " + event.who, now, out);
         for (const TaskRef& ref : job->tasks) {
             const Task& task = tasks_.at(ref);
-            if (task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost) continue;
-            out.sends.push_back({task.node, StopTask{ref, "canceled", settings_.stop_grace.count()}});
+            if (task.phase != TaskPhase::Ended && task.phase != TaskPhase::Lost) send_stop_if_doomed(task, out);
         }
     }
     out.replies.push_back({event.ticket, Answer{.job = Job{.head = job->head}}});
@@ -172,9 +172,7 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
         const bool ended = task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost;
         all_ended = all_ended && ended;
         outputs = outputs || task.end.has_outputs;
-        if (!ended && failed != nullptr && failed->ref == ref) continue;
-        if (!ended && failed != nullptr)
-            out.sends.push_back({task.node, StopTask{ref, "another task of the job failed", settings_.stop_grace.count()}});
+        if (!ended) send_stop_if_doomed(task, out);
     }
     if (!all_ended) return;
     const bool canceled = job.head.cancel_requested_at.has_value();
@@ -189,6 +187,7 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
 void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out) {
     ++job.head.retries_used;
     forget_attempt(job);
+    ++job.head.attempt;
     set_status(job, JobStatus::Queued,
                "retry " + std::to_string(job.head.retries_used) + " of " + std::to_string(job.head.retry.retries_max) +
                    " after " + why,

@@ -35,7 +35,7 @@ void Plane::apply_one(const NodeLinked& event, Instant now, Outcome& out) {
         return;
     }
     LiveNode& node = found->second;
-    if (event.link < node.link) return;
+    if (event.link <= node.link) return;  // A repeated Hello tells of a past that later reports have overtaken.
     node.link = event.link;
     node.last_heard = now;
     node.host = event.hello.host;
@@ -60,14 +60,12 @@ void Plane::reconcile_inventory(LiveNode& node, const Hello& hello, Instant now,
     }
     if (!node.task) return;
     Task& task = tasks_.at(*node.task);
-    const LiveJob& job = jobs_.at(task.ref.job);
     if (!has_task && task.phase != TaskPhase::Assigned) {
         return end_task(task, TaskPhase::Lost,
                         {.reason = EndReason::NodeLost, .message = "its agent no longer knows the task"}, now, out);
     }
     if (!has_task) send_start(task, out);
-    if (job.head.status == JobStatus::CancelRequested)
-        out.sends.push_back({node.row.id, StopTask{task.ref, "canceled", settings_.stop_grace.count()}});
+    send_stop_if_doomed(task, out);
 }
 
 void Plane::apply_one(const NodeUnlinked& event, Instant, Outcome&) {
@@ -85,8 +83,16 @@ void Plane::apply_one(const NodeHeard& event, Instant now, Outcome& out) {
     if (!node->task) return;
     const Task& task = tasks_.at(*node->task);
     if (task.phase == TaskPhase::Assigned) send_start(task, out);
-    if (jobs_.at(task.ref.job).head.status == JobStatus::CancelRequested)
-        out.sends.push_back({event.node, StopTask{task.ref, "canceled", settings_.stop_grace.count()}});
+    send_stop_if_doomed(task, out);
+}
+
+// Says (again) that a task is to stop, if its job is canceled or its attempt cannot succeed any more.
+void Plane::send_stop_if_doomed(const Task& task, Outcome& out) const {
+    const LiveJob& job = jobs_.at(task.ref.job);
+    const bool canceled = job.head.cancel_requested_at.has_value();
+    if (!canceled && failed_task(job) == nullptr) return;
+    const char* why = canceled ? "canceled" : "another task of the job failed";
+    out.sends.push_back({task.node, StopTask{task.ref, why, settings_.stop_grace.count()}});
 }
 
 void Plane::apply_one(const TaskReported& event, Instant now, Outcome& out) {
@@ -181,7 +187,7 @@ void Plane::set_state(LiveNode& node, NodeState state, std::string reason, Insta
 }
 
 // Nothing runs there any more: the lease is over on both sides, or its provider says so.
-void Plane::lose_node(LiveNode& node, const std::string& reason, Instant now, Outcome& out) {
+void Plane::lose_node(LiveNode& node, std::string reason, Instant now, Outcome& out) {
     const NodeId id = node.row.id;
     const std::optional<TaskRef> task = node.task;
     if (!has_effect_for(id)) add_effect(StopNode{id}, out);
@@ -191,7 +197,7 @@ void Plane::lose_node(LiveNode& node, const std::string& reason, Instant now, Ou
 }
 
 // The node must go. A task that is on it ends only when the provider says that nothing of it is left.
-void Plane::drain_node(LiveNode& node, const std::string& reason, Instant now, Outcome& out) {
+void Plane::drain_node(LiveNode& node, std::string reason, Instant now, Outcome& out) {
     const NodeId id = node.row.id;
     set_state(node, NodeState::Draining, reason, now, out);
     out.sends.push_back({id, ReleaseNode{}});

@@ -27,7 +27,6 @@ void Plane::place(LivePool& pool, Instant now, Outcome& out) {
 
 void Plane::place_job(LivePool& pool, LiveJob& job, Instant now, Outcome& out) {
     dequeue(job);
-    ++job.head.attempt;
     std::string where;
     for (int index = 0; index < job.head.instances; ++index) {
         const NodeId id = *pool.idle.begin();
@@ -47,7 +46,10 @@ void Plane::place_job(LivePool& pool, LiveJob& job, Instant now, Outcome& out) {
 void Plane::send_start(const Task& task, Outcome& out) const {
     const LiveJob& job = jobs_.at(task.ref.job);
     StartTask start{.task = task.ref, .instances = job.head.instances};
-    for (const TaskRef& ref : job.tasks) start.hosts.push_back(nodes_.at(tasks_.at(ref).node).host);
+    for (const TaskRef& ref : job.tasks) {
+        const auto node = nodes_.find(tasks_.at(ref).node);
+        start.hosts.push_back(node == nodes_.end() ? "" : node->second.host);  // Gone: the attempt is doomed.
+    }
     out.sends.push_back({task.node, std::move(start)});
 }
 
