@@ -32,6 +32,7 @@ std::vector<Action> Machine::step(const Event& event, Instant now) {
         watch_lease();
         watch_tasks();
         beat();
+        watch_abandonment();
     }
     return std::exchange(actions_, {});
 }
@@ -41,6 +42,7 @@ std::optional<Instant> Machine::next_wake() const {
     std::optional<Instant> wake;
     auto consider = [&wake](Instant at) { wake = wake ? std::min(*wake, at) : at; };
     if (control_up_) consider(beat_at_);
+    if (!control_up_ && tasks_.empty()) consider(alone_since_ + settings_.abandoned);
     for (const auto& [ref, held] : tasks_) {
         if (!is_live(held)) continue;
         const bool doomed = held.killed || (held.kill_at && *held.kill_at <= now_);
@@ -62,6 +64,7 @@ std::vector<TaskReport> Machine::inventory() const {
 // --- events ---
 
 void Machine::on(const Started& event) {
+    alone_since_ = now_;
     heard_at_ = event.heard_at ? std::min(*event.heard_at, now_) : now_;
     for (const RecoveredTask& recovered : event.tasks) {
         Held held;
@@ -94,7 +97,10 @@ void Machine::on(const LinkUp& event) {
     say(std::move(hello));
 }
 
-void Machine::on(const LinkDown& event) { (event.link == Link::Control ? control_up_ : bulk_up_) = false; }
+void Machine::on(const LinkDown& event) {
+    if (event.link == Link::Control && control_up_) alone_since_ = now_;
+    (event.link == Link::Control ? control_up_ : bulk_up_) = false;
+}
 
 void Machine::on(const Refused&) { leave(); }
 
@@ -265,8 +271,7 @@ void Machine::begin_waiting(JobId job) {
         Held& held = it->second;
         if (is_live(held) && held.unwanted) older_lives = true;
         if (older_lives || held.phase != Phase::Assigned) continue;
-        enter(held, Phase::Preparing);
-        report(held);
+        enter(held, Phase::Preparing);  // Not reported: the server takes an assigned task for one that is prepared.
         actions_.push_back(Prepare{std::exchange(held.start, {})});
     }
 }
@@ -383,6 +388,10 @@ void Machine::watch_lease() {
     for (auto& [ref, held] : tasks_) {
         if (is_live(held)) stop(held, EndReason::LeaseExpired, Duration::zero());
     }
+}
+
+void Machine::watch_abandonment() {
+    if (!control_up_ && tasks_.empty() && now_ >= alone_since_ + settings_.abandoned) leave();
 }
 
 void Machine::watch_tasks() {

@@ -133,6 +133,8 @@ struct MachineSettings {
     Duration kill_again = std::chrono::seconds(10);
     // Agent and server on one machine are suspended together: what the lease still gets after a jump of the clock.
     Duration wake_grace{};
+    // Without tasks and without a link for so long: nobody will come to release this node.
+    Duration abandoned = std::chrono::hours(2);
     std::uint64_t log_window_bytes = 4U << 20;         // sent and not yet durable, per task
     std::size_t tasks_max = 1024;
 };
@@ -209,6 +211,7 @@ class Machine {
     void leave();
     void watch_jump(Instant now);
     void watch_lease();
+    void watch_abandonment();
     void watch_tasks();
     void beat();
     void repeat_unanswered(Held& held);
@@ -228,6 +231,7 @@ class Machine {
     bool left_ = false;
     Instant now_{};
     Instant heard_at_{};   // when we said the newest thing that the server answered
+    Instant alone_since_{};  // without a control link
     Instant hello_at_{};
     Instant beat_at_{};    // when the next heartbeat is due
     std::int64_t last_beat_ = 0;

@@ -100,7 +100,7 @@ TEST(Machine, TakesATaskFromStartToForgotten) {
     auto actions = rig.hear(StartTask{.task = kTask, .launch = "L", .job_token = "T"});
     ASSERT_EQ(all_of<Prepare>(actions).size(), 1U);
     EXPECT_EQ(all_of<Prepare>(actions)[0].start.launch, "L");
-    EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Preparing);
+    EXPECT_TRUE(reports_in(actions).empty());
 
     actions = rig.step(Prepared{.task = kTask});
     ASSERT_EQ(actions.size(), 1U);
@@ -407,6 +407,19 @@ TEST(Machine, KillsAllAndLeavesWhenTheNodeIsReleased) {
         EXPECT_TRUE(rig.hear(StartTask{.task = {{9}, 1, 0}}).empty());
         EXPECT_EQ(rig.machine().next_wake(), std::nullopt);
     }
+}
+
+TEST(Machine, LeavesWhenNobodyComesForItAnyMore) {
+    Rig idle;
+    idle.step(LinkDown{Link::Control});
+    EXPECT_EQ(idle.machine().next_wake(), idle.now() + std::chrono::hours(2));
+    EXPECT_EQ(all_of<Leave>(idle.after(std::chrono::hours(2))).size(), 1U);
+    Rig busy;
+    busy.run(kTask);
+    busy.step(LinkDown{Link::Control});
+    busy.live(minutes(20));
+    busy.exit(kTask);
+    EXPECT_TRUE(busy.live(std::chrono::hours(48)).empty()) << "its end is not told yet";
 }
 
 TEST(Machine, ReportsAFailedPreparationAfterItsLogIsSafe) {

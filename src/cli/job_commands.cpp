@@ -73,15 +73,28 @@ Fields fields_of(const Json& job) {
         fields.emplace_back("tag " + printable(key), value.scalar_text());
     add_time(fields, "created", job.get("systemData.createdAt"));
     add(fields, "created by", job.get("systemData.createdBy"));
-    const Json& extra = properties["properties"];
-    for (const auto& [key, value] : extra.members()) {
-        if (key.starts_with("lavant.")) fields.emplace_back(printable(key.substr(7)), value.scalar_text());
+    const Json& own = properties["lavant"];
+    add_time(fields, "started", own["startedAt"]);
+    add_time(fields, "ended", own["endedAt"]);
+    if (own["attempt"].integer(1) > 1) add(fields, "attempt", own["attempt"]);
+    add(fields, "canceled by", own["canceledBy"]);
+    add(fields, "warning", own["warning"]);
+    const Json& usage = own["usage"];
+    if (usage.is_object()) {
+        fields.emplace_back("used", fmt::format("{:.2f} s CPU, {:.1f} MiB memory at most, {:.2f} s in all",
+                                                usage["cpuMicros"].number() / 1e6,
+                                                usage["memoryPeakBytes"].number() / (1 << 20),
+                                                usage["wallMicros"].number() / 1e6));
     }
-    const Json& error = properties["error"];
+    for (const auto& [key, value] : properties["properties"].members()) {
+        if (key.starts_with("lavant.")) fields.emplace_back(printable(key), value.scalar_text());
+    }
+    const Json& error = own["error"];
     if (error.is_object()) {
         add(fields, "error", error["code"]);
         add(fields, "", error["message"]);
-        add(fields, "remedy", error["remedy"]);
+        add(fields, "node", error["node"]);
+        add(fields, "traceback", error["tracebackLine"]);
     }
     return fields;
 }

@@ -7,20 +7,22 @@ namespace lavant::cli {
 namespace {
 
 constexpr std::array kAdjectives = {
-    "amber",  "ample",  "bold",   "brave",  "bright", "brisk",  "calm",   "clear",  "clever", "coral",  "crisp",
-    "dapper", "deep",   "eager",  "early",  "fair",   "fancy",  "fleet",  "fond",   "frank",  "fresh",  "gentle",
-    "glad",   "golden", "grand",  "green",  "happy",  "hardy",  "honest", "ivory",  "jolly",  "keen",   "kind",
-    "lively", "loyal",  "lucid",  "mellow", "merry",  "mild",   "modest", "neat",   "nimble", "noble",  "olive",
-    "patient", "plain", "proud",  "quick",  "quiet",  "rapid",  "ready",  "rosy",   "serene", "sharp",  "silver",
-    "sober",  "solid",  "steady", "sunny",  "swift",  "tidy",   "vivid",  "warm",   "wise"};
+    "amber", "ample",  "bold",   "brave",  "bright",  "brisk", "calm",   "clear",  "clever", "coral",
+    "crisp", "dapper", "deep",   "eager",  "early",   "fair",  "fancy",  "fleet",  "fond",   "frank",
+    "fresh", "gentle", "glad",   "golden", "grand",   "green", "happy",  "hardy",  "honest", "ivory",
+    "jolly", "keen",   "kind",   "lively", "loyal",   "lucid", "mellow", "merry",  "mild",   "modest",
+    "neat",  "nimble", "noble",  "olive",  "patient", "plain", "proud",  "quick",  "quiet",  "rapid",
+    "ready", "rosy",   "serene", "sharp",  "silver",  "sober", "solid",  "steady", "sunny",  "swift",
+    "tidy",  "vivid",  "warm",   "wise"};
 
 constexpr std::array kNouns = {
-    "acorn",  "anchor", "arch",   "aspen",  "badger", "basin",  "bay",    "beacon", "birch",  "brook",  "cedar",
-    "cliff",  "cloud",  "clover", "coast",  "comet",  "cove",   "crane",  "creek",  "delta",  "dune",   "falcon",
-    "fern",   "field",  "fjord",  "ford",   "forest", "garden", "glade",  "grove",  "harbor", "hazel",  "heron",
-    "hill",   "island", "lagoon", "lake",   "lantern", "larch", "lark",   "maple",  "marsh",  "meadow", "mill",
-    "moon",   "moss",   "orchard", "otter", "pebble", "pine",   "plain",  "pond",   "reed",   "ridge",  "river",
-    "robin",  "shore",  "spring", "star",   "stone",  "tide",   "valley", "willow", "wren"};
+    "acorn",  "anchor", "arch",   "aspen",  "badger", "basin",  "bay",     "beacon",  "birch",  "brook",
+    "cedar",  "cliff",  "cloud",  "clover", "coast",  "comet",  "cove",    "crane",   "creek",  "delta",
+    "dune",   "falcon", "fern",   "field",  "fjord",  "ford",   "forest",  "garden",  "glade",  "grove",
+    "harbor", "hazel",  "heron",  "hill",   "island", "lagoon", "lake",    "lantern", "larch",  "lark",
+    "maple",  "marsh",  "meadow", "mill",   "moon",   "moss",   "orchard", "otter",   "pebble", "pine",
+    "plain",  "pond",   "reed",   "ridge",  "river",  "robin",  "shore",   "spring",  "star",   "stone",
+    "tide",   "valley", "willow", "wren"};
 
 constexpr std::string_view kLetters = "0123456789bcdfghjklmnpqrstvwxyz";  // No vowels: no words by chance.
 constexpr std::size_t kTailChars = 10;

@@ -23,7 +23,10 @@ bool is_executable(const std::string& path) {
 bool is_program(const std::string& path) {  // and not a version manager's script
     const std::unique_ptr<FILE, int (*)(FILE*)> file(::fopen(path.c_str(), "rbe"), &::fclose);
     std::string head(kHeadBytes, '\0');
-    return file && ::fread(head.data(), 1, head.size(), file.get()) == head.size() && head == "\x7f" "ELF";
+    return file && ::fread(head.data(), 1, head.size(), file.get()) == head.size() &&
+           head ==
+               "\x7f"
+               "ELF";
 }
 
 // A version manager's shim knows itself which interpreter it stands for.

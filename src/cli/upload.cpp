@@ -94,7 +94,7 @@ Outcome<std::string> Uploader::upload_code(const Snapshot& snapshot) {
     return made["id"].string(version);
 }
 
-Outcome<std::string> Uploader::upload_data(const std::string& path) {
+Outcome<Uploader::Uploaded> Uploader::upload_data(const std::string& path) {
     LAVANT_TRY(const Snapshot snapshot, take_snapshot(path));
     if (snapshot.files.empty()) {
         return stop(Exit::Usage, ErrorCode::InvalidArgument,
@@ -105,8 +105,9 @@ Outcome<std::string> Uploader::upload_data(const std::string& path) {
     const std::string place = "LocalUpload/" + hash + "/";
     const std::string prefix = snapshot.is_file ? place : place + snapshot.name + "/";
     LAVANT_TRY_VOID(upload_all(snapshot, target, prefix, {random_guid(crypto_), "1"}));
-    return fmt::format("azureml://datastores/{}/paths/{}{}{}", kBlobDatastore, place, snapshot.name,
-                       snapshot.is_file ? "" : "/");
+    const std::string below = place + snapshot.name + (snapshot.is_file ? "" : "/");
+    return Uploaded{fmt::format("azureml://datastores/{}/paths/{}", kBlobDatastore, below),
+                    target.url + "/" + below};
 }
 
 Outcome<Uploader::Target> Uploader::default_datastore() {

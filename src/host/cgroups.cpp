@@ -141,6 +141,19 @@ CgroupPlace own_cgroup_place() {
     return place;
 }
 
+CgroupPlace place_for_limits() {
+    CgroupPlace place = own_cgroup_place();
+    if (!place.unified_has_controllers) return place;
+    const std::string control = place.unified + "/cgroup.subtree_control";
+    if (write_text(control, "+memory +cpu +pids") || errno != EBUSY) return place;
+    // Others in it are not ours to move: then there are no limits.
+    if (trim(read_text(place.unified + "/cgroup.procs")) != std::to_string(::getpid())) return place;
+    const std::string own = place.unified + "/lavant-server";
+    if (make_folder(own) && write_text(own + "/cgroup.procs", std::to_string(::getpid())))
+        write_text(control, "+memory +cpu +pids");
+    return place;
+}
+
 Cgroup Cgroup::at(CgroupPlace place) {
     Cgroup cgroup;
     cgroup.place_ = std::move(place);
@@ -213,11 +226,11 @@ void Cgroup::set_limits(const CgroupLimits& limits) {
         missing_.emplace_back("pids");
 }
 
-bool Cgroup::enter() const {
-    bool entered = true;
+Result<void> Cgroup::add(pid_t pid) const {
     for (const std::string* folder : {&place_.unified, &place_.memory, &place_.cpu, &place_.pids})
-        if (!folder->empty()) entered = write_text(*folder + "/cgroup.procs", "0") && entered;
-    return entered;
+        if (!folder->empty() && !write_text(*folder + "/cgroup.procs", std::to_string(pid)))
+            return fail(system_error("move a process into cgroup '" + *folder + "'", errno));
+    return {};
 }
 
 bool Cgroup::populated() const {

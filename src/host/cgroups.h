@@ -3,6 +3,8 @@
 // limits). Everything is made below the cgroup this process is in; nothing outside it is touched.
 // Needs permission to write there; without it `make` answers PermissionDenied and callers do without.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +31,10 @@ struct CgroupPlace {
 CgroupPlace parse_cgroup_place(std::string_view mountinfo, std::string_view membership);
 CgroupPlace own_cgroup_place();
 
+// Where limited cgroups can be made: our own, or, in the pure layout, our own after this process has moved into
+// a cgroup below it (v2 allows limits only below a cgroup without processes).
+CgroupPlace place_for_limits();
+
 struct CgroupLimits {
     std::int64_t memory_bytes = 0;  // 0: none
     std::int64_t cpu_millis = 0;
@@ -49,8 +55,7 @@ class Cgroup {
     int folder_fd() const { return folder_.get(); }  // for CLONE_INTO_CGROUP
     const std::vector<std::string>& missing_limits() const { return missing_; }
 
-    // Async-signal-safe: may be called after fork. Moves the caller in.
-    bool enter() const;
+    [[nodiscard]] Result<void> add(pid_t pid) const;
     bool populated() const;  // any live process in it or below
     // Kills everything in it and below; false: something is still alive after `limit`.
     bool kill_all(Duration limit) const;

@@ -73,6 +73,26 @@ std::vector<pid_t> all_processes() {
     return found;
 }
 
+// `file` holds texts that end with a zero byte; one of them must be `wanted`.
+std::vector<pid_t> processes_with(const char* file, std::string_view wanted) {
+    constexpr std::size_t kBytesMax = 4U << 20;
+    std::vector<pid_t> found;
+    for (const pid_t pid : all_processes()) {
+        const auto text = read_file("/proc/" + std::to_string(pid) + file, kBytesMax);
+        if (!text || pid == ::getpid()) continue;
+        std::string_view rest = *text;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\0'), rest.size());
+            if (rest.substr(0, end) == wanted) {
+                found.push_back(pid);
+                break;
+            }
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+    return found;
+}
+
 std::chrono::steady_clock::time_point deadline_after(Duration limit) {
     return std::chrono::steady_clock::now() + limit;
 }
@@ -150,23 +170,10 @@ bool kill_descendants(pid_t root, Duration limit) {
     }
 }
 
-std::vector<pid_t> processes_with_environment(std::string_view entry) {
-    constexpr std::size_t kEnvironmentBytesMax = 4U << 20;
-    std::vector<pid_t> found;
-    for (const pid_t pid : all_processes()) {
-        const auto text = read_file("/proc/" + std::to_string(pid) + "/environ", kEnvironmentBytesMax);
-        if (!text || pid == ::getpid()) continue;
-        std::string_view rest = *text;
-        while (!rest.empty()) {
-            const std::size_t end = std::min(rest.find('\0'), rest.size());
-            if (rest.substr(0, end) == entry) {
-                found.push_back(pid);
-                break;
-            }
-            rest.remove_prefix(std::min(end + 1, rest.size()));
-        }
-    }
-    return found;
+std::vector<pid_t> processes_with_environment(std::string_view entry) { return processes_with("/environ", entry); }
+
+std::vector<pid_t> processes_with_argument(std::string_view argument) {
+    return processes_with("/cmdline", argument);
 }
 
 }  // namespace lavant::host

@@ -44,4 +44,7 @@ bool kill_descendants(pid_t root, Duration limit);
 // Processes whose initial environment holds `entry` ("NAME=value"), as far as we may look.
 std::vector<pid_t> processes_with_environment(std::string_view entry);
 
+// Processes that were started with `argument` among their arguments, this one left out.
+std::vector<pid_t> processes_with_argument(std::string_view argument);
+
 }  // namespace lavant::host

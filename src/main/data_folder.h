@@ -17,6 +17,7 @@ struct DataFolder {
     std::string nodes() const { return root + "/nodes"; }
     std::string owner_key() const { return root + "/owner.key"; }
     std::string endpoint() const { return root + "/endpoint"; }
+    std::string endpoint_kept() const { return root + "/port"; }  // survives a stop
     std::string log() const { return root + "/serve.log"; }
 };
 

@@ -28,6 +28,7 @@ void World::submit(std::size_t index) {
     job.head.priority = index % 7 == 0 ? 1 : 0;
     job.head.retry.retries_max = 1000;
     if (index % 11 == 0) job.head.retry.retries_max = 1;
+    if (index % 3 == 0) job.head.retry.on_exit_codes = {1};
     job.body.launch = "launch of " + asked.name;
     const bool second = index % 4 == 0;
     Pool pool{.workspace = "w",

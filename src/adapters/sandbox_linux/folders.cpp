@@ -90,18 +90,4 @@ Result<void> make_folder_for(const std::string& path, Owner owner) {
     return {};
 }
 
-Result<void> remove_contents(const std::string& path) {
-    auto entries = list_directory(path);
-    if (!entries && ::chmod(path.c_str(), 0700) == 0) entries = list_directory(path);
-    if (!entries) return fail(std::move(entries).error());
-    if (!entries->empty()) ::chmod(path.c_str(), 0700);
-    for (const DirectoryEntry& entry : *entries) {
-        const std::string one = path + "/" + entry.name;
-        if (entry.is_directory) LAVANT_TRY_VOID(remove_contents(one));
-        if ((entry.is_directory ? ::rmdir(one.c_str()) : ::unlink(one.c_str())) != 0 && errno != ENOENT)
-            return fail(system_error("remove '" + one + "'", errno));
-    }
-    return {};
-}
-
 }  // namespace lavant::sandbox_linux

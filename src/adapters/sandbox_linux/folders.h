@@ -1,5 +1,5 @@
 #pragma once
-// Private writable copies of folders, and folders that change owner or go. Follows no link, makes no hard link.
+// Private writable copies of folders, and folders that change owner. Follows no link, makes no hard link.
 
 #include <sys/types.h>
 
@@ -18,7 +18,5 @@ using Owner = std::optional<uid_t>;  // nothing: stays the caller's
 [[nodiscard]] Result<void> give_tree(const std::string& path, uid_t owner);
 // Makes the folder if it is missing, and gives it to `owner`.
 [[nodiscard]] Result<void> make_folder_for(const std::string& path, Owner owner);
-// Empties a folder, whatever modes a task left on what is in it.
-[[nodiscard]] Result<void> remove_contents(const std::string& path);
 
 }  // namespace lavant::sandbox_linux

@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -342,10 +343,7 @@ void LinuxSandbox::release(TaskRef ref) {
     if (task == nullptr) return;
     // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be removed.
     const std::string work = task->folder + "/run.work";
-    if (exists(work)) {
-        static_cast<void>(remove_contents(work));
-        ::rmdir(work.c_str());
-    }
+    static_cast<void>(host::remove_whole_tree(work));
     slots_.give_back(task->state.slot);
     tasks_.erase(ref);
 }

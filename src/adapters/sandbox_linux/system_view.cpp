@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "adapters/sandbox_linux/mounts.h"
+#include "base/text.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -173,6 +174,15 @@ Result<void> enter_user_namespace() {
     if (::mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
         return fail(failed("keep our mounts to ourselves"));
     return {};
+}
+
+bool in_made_user_namespace() {
+    const auto map = read_file("/proc/self/uid_map", 4096);
+    if (!map) return false;
+    std::vector<std::string_view> words;
+    for (const std::string_view word : split(trim(*map), ' '))
+        if (!word.empty()) words.push_back(word);
+    return words.size() != 3 || words[0] != "0" || words[1] != "0" || words[2] != "4294967295";
 }
 
 Result<void> try_user_namespace() {
