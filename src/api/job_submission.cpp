@@ -174,14 +174,10 @@ Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
 
 }  // namespace
 
-OwnProperties parse_own_properties(std::map<std::string, std::string> extra, Problems& problems) {
+OwnProperties read_own_properties(const std::map<std::string, std::string>& extra) {
     OwnProperties own;
-    if (const auto home = extra.extract(kPythonHome)) own.python_home = home.mapped();
-    for (FieldProblem& problem : spec::check_lavant_properties(extra)) {
-        problem.path = "properties." + problem.path;
-        problems.push_back(std::move(problem));
-    }
-    if (const auto retry = spec::parse_retry(extra)) own.retry = *retry;
+    if (const auto home = extra.find(kPythonHome); home != extra.end()) own.python_home = home->second;
+    if (auto retry = spec::parse_retry(extra)) own.retry = std::move(*retry);
     if (const auto keep = extra.find("lavant.keep_on_failure"); keep != extra.end())
         own.keep_on_failure = equals_ignoring_case(keep->second, "true") || equals_ignoring_case(keep->second, "on") ||
                               equals_ignoring_case(keep->second, "yes");
@@ -192,7 +188,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     Problems problems;
     plane::SubmitJob event;
     event.pool = plan_pool(job, problems);
-    const OwnProperties own = parse_own_properties(std::move(job.extra), problems);
+    const OwnProperties own = read_own_properties(job.extra);
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",
             "must be from 1 to " + std::to_string(limits::kInstancesPerJob));
