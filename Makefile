@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests tsan fuzz sim-long bench format clean
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long bench format clean
 
 help:
 	@echo 'make hello     build and run the first job'
@@ -26,9 +26,11 @@ asan-tests: bootstrap
 	cmake --preset asan
 	cmake --build build/asan --target lavant_all_tests
 
-test: asan-tests lavant
-	tools/python_env.sh
+test: asan-tests lavant venv
 	tools/test.sh
+
+venv:
+	@tools/python_env.sh
 
 tsan: bootstrap
 	cmake --preset tsan
