@@ -243,6 +243,13 @@ std::string normalised(Json job) {
         std::erase_if(job.member(key).mutable_members(),
                       [](const Json::Member& member) { return member.value.is_null(); });
     }
+    for (Json::Member& input : job.member("inputs").mutable_members()) {
+        const bool literal = equals_ignoring_case(either(input.value, "jobInputType", "job_input_type").text(), "literal");
+        if (!literal && input.value["mode"].is_null()) input.value.set("mode", "ReadOnlyMount");
+    }
+    for (Json::Member& output : job.member("outputs").mutable_members()) {
+        if (output.value["mode"].is_null()) output.value.set("mode", "ReadWriteMount");
+    }
     if (!job.has("isArchived")) job.set("isArchived", false);
     return job.dump();
 }

@@ -152,6 +152,9 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         if (!environment.name.empty()) {
             reading.beyond_azure.push_back(path + ".name: ignored; an environment defined inside a job stays anonymous");
         }
+        if (value->find("properties") != nullptr) {
+            reading.beyond_azure.push_back(path + ".properties: refused inside a job; remove it");
+        }
         return environment;
     }
     if (!value->is_string()) {

@@ -9,6 +9,7 @@ constexpr std::string_view kMaxRetries = "lavant.max_retries";
 constexpr std::string_view kRetryOn = "lavant.retry_on";
 constexpr std::string_view kKeepOnFailure = "lavant.keep_on_failure";
 constexpr std::string_view kSandbox = "lavant.sandbox";
+constexpr std::string_view kPythonHome = "lavant.python_home";
 constexpr std::int64_t kRetriesMost = 100;
 
 const std::string* find_in(const std::map<std::string, std::string>& properties, std::string_view key) {
@@ -62,8 +63,10 @@ std::string check_one(const std::string& key, const std::string& value) {
     if (key == kMaxRetries) return read_max_retries(value, unused);
     if (key == kRetryOn) return read_retry_on(value, unused);
     if (key == kKeepOnFailure || key == kSandbox) return check_switch(value);
+    if (key == kPythonHome) return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
     return "unknown key" + suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn),
-                                            std::string(kKeepOnFailure), std::string(kSandbox)});
+                                            std::string(kKeepOnFailure), std::string(kSandbox),
+                                            std::string(kPythonHome)});
 }
 
 }  // namespace

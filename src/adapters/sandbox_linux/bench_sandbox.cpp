@@ -1,0 +1,109 @@
+// CPU per start and exit of a no-op task (user + system, children included): bare spawn, without and with
+// confinement. bench_sandbox [COUNT] [FOLDER]
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+#include "adapters/sandbox_linux/linux_sandbox.h"
+
+namespace {
+
+using lavant::sandbox_linux::LinuxSandbox;
+
+double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+
+double cpu_seconds() {
+    rusage own{};
+    rusage children{};
+    ::getrusage(RUSAGE_SELF, &own);
+    ::getrusage(RUSAGE_CHILDREN, &children);
+    return seconds(own.ru_utime) + seconds(own.ru_stime) + seconds(children.ru_utime) + seconds(children.ru_stime);
+}
+
+void measure(const char* what, int count, const std::function<bool(int)>& once) {
+    const double cpu = cpu_seconds();
+    const auto wall = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i)
+        if (!once(i)) {
+            fmt::print("{}: failed in round {}\n", what, i);
+            return;
+        }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - wall;
+    fmt::print("{:<44} {:.3f} ms CPU, {:.3f} ms wall\n", what, (cpu_seconds() - cpu) * 1e3 / count, took.count() / count);
+}
+
+bool bare_spawn(const char* const* arguments) {
+    pid_t child = 0;
+    if (::posix_spawn(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) != 0) return false;
+    return ::waitpid(child, nullptr, 0) == child;
+}
+
+struct Kind {
+    const char* script = "/bin/true";
+    bool confined = false;
+    std::string code;
+    bool folders_ready = false;
+};
+
+bool one_task(LinuxSandbox& sandbox, const std::string& base, int number, const Kind& kind) {
+    const std::string folder = base + "/tasks/" + std::to_string(kind.folders_ready ? 0 : number);
+    if (!lavant::make_directories(folder)) return false;
+    const lavant::ports::ConfinedTask task{.ref = {.job = lavant::JobId{number + 1}},
+                                           .folder = folder,
+                                           .script = kind.script,
+                                           .environment = {"PATH=/usr/bin:/bin"},
+                                           .code_folder = kind.code,
+                                           .working_folder = folder + "/wd",
+                                           .log_file = folder + "/std_log.txt",
+                                           .confined = kind.confined};
+    const auto running = sandbox.start(task);
+    if (!running) {
+        fmt::print("{}\n", running.error().message);
+        return false;
+    }
+    lavant::host::wait_until_gone(running->pidfd, std::chrono::seconds(20));
+    const auto ended = sandbox.collect(task.ref);
+    sandbox.release(task.ref);
+    if (!ended) fmt::print("{}\n", ended.error().message);
+    if (!kind.folders_ready && !lavant::remove_tree(folder)) return false;
+    return ended && ended->known && ended->exit_code == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int count = argc > 1 ? std::atoi(argv[1]) : 1000;
+    const std::string base = (argc > 2 ? argv[2] : "/tmp") + std::string("/lavant-bench-") + std::to_string(::getpid());
+    auto sandbox = LinuxSandbox::make({.folder = base + "/sandbox", .name = "bench-"});
+    if (!sandbox) {
+        fmt::print("{}\n", sandbox.error().message);
+        return 1;
+    }
+    fmt::print("{}\n", (*sandbox)->protections());
+    static_cast<void>(lavant::make_directories(base + "/code"));
+    static_cast<void>(lavant::write_file_atomically(base + "/code/a.py", "print(1)\n"));
+    const char* const plain[] = {"/bin/true", nullptr};
+    const char* const shell[] = {"/bin/bash", "-c", "/bin/true", nullptr};
+    const char* const builtin[] = {"/bin/bash", "-c", "true", nullptr};
+    measure("bare spawn of /bin/true", count, [&](int) { return bare_spawn(plain); });
+    measure("bare spawn of bash -c /bin/true", count, [&](int) { return bare_spawn(shell); });
+    measure("bare spawn of bash -c true", count, [&](int) { return bare_spawn(builtin); });
+    const std::string code = base + "/code";
+    for (const bool confined : {false, true})
+        for (const auto& [what, kind] :
+             {std::pair{"/bin/true", Kind{.confined = confined}},
+              {"/bin/true, folder ready", Kind{.confined = confined, .folders_ready = true}},
+              {"true", Kind{.script = "true", .confined = confined}},
+              {"/bin/true with code", Kind{.confined = confined, .code = code}}})
+            measure(((confined ? "confined: " : "not confined: ") + std::string(what)).c_str(), count,
+                    [&, &k = kind](int i) { return one_task(**sandbox, base, i, k); });
+    sandbox->reset();
+    static_cast<void>(lavant::remove_tree(base));
+}

@@ -1,0 +1,351 @@
+#include "adapters/sandbox_linux/linux_sandbox.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "adapters/sandbox_linux/supervisor.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "host/trees.h"
+
+namespace lavant::sandbox_linux {
+namespace {
+
+constexpr Duration kPoliteLimit = std::chrono::seconds(2);
+constexpr Duration kKillLimit = std::chrono::seconds(30);
+constexpr std::size_t kStateBytesMax = 64U << 10;
+constexpr const char* kShell = "/bin/bash";
+
+std::string name_of_task(TaskRef ref) {
+    return std::to_string(ref.job.value) + "." + std::to_string(ref.attempt) + "." + std::to_string(ref.index);
+}
+
+tl::unexpected<Error> unknown(TaskRef ref) {
+    return fail(ErrorCode::NotFound, "task " + name_of_task(ref) + " is not in this sandbox");
+}
+
+Instant now() {
+    timespec time{};
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return from_micros(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000);
+}
+
+bool lies_in(const std::string& path, const std::string& folder) {
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::string marker_of(const std::string& folder) { return "LAVANT_TASK_FOLDER=" + folder; }
+
+// No handler of the agent may run in the child before it has its own signal settings.
+class SignalsBlocked {
+ public:
+    SignalsBlocked() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::sigprocmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+    sigset_t before_{};
+};
+
+struct Forked {
+    pid_t pid = 0;
+    Fd pidfd;
+};
+
+Result<Forked> fork_supervisor(const Plan& plan, int cgroup) {
+    int pidfd = -1;
+    clone_args arguments{};
+    arguments.flags = static_cast<unsigned long long>(CLONE_PIDFD) | CLONE_CLEAR_SIGHAND;
+    if (plan.mounts.view >= 0) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (cgroup >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(cgroup);
+    }
+    arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+    arguments.exit_signal = SIGCHLD;
+    const SignalsBlocked blocked;
+    const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (pid == 0) supervise(plan);
+    if (pid < 0) return fail(system_error("start the task's supervisor", errno));
+    return Forked{.pid = static_cast<pid_t>(pid), .pidfd = Fd(pidfd)};
+}
+
+void reap(const Fd& pidfd) {
+    siginfo_t info{};
+    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) < 0 && errno == EINTR) {
+    }
+}
+
+}  // namespace
+
+LinuxSandbox::LinuxSandbox(SandboxSettings settings)
+    : settings_(std::move(settings)),
+      slots_({.folder = settings_.folder, .name = settings_.name, .slots_max = settings_.tasks_max}) {}
+
+LinuxSandbox::~LinuxSandbox() { slots_.remove_free(); }
+
+Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) {
+    if (tasks_.contains(task.ref))
+        return fail(ErrorCode::AlreadyExists, "task " + name_of_task(task.ref) + " was started already");
+    LAVANT_TRY(const int number, slots_.take());
+    const auto launched = [&]() -> Result<Running> {
+        const Slot& slot = slots_.at(number);
+        LAVANT_TRY_VOID(prepare_folders(task, slot));
+        LAVANT_TRY(Plan plan, make_plan(task, slot));
+        return launch(task, slot, plan);
+    };
+    auto running = launched();
+    if (!running) {
+        slots_.give_back(number);
+        return fail(in("starting task " + name_of_task(task.ref))(std::move(running).error()));
+    }
+    const ports::RunningTask answer{.ref = task.ref, .pid = running->state.supervisor.pid, .pidfd = running->pidfd.get()};
+    tasks_.emplace(task.ref, *std::move(running));
+    return answer;
+}
+
+Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, const Slot& slot) {
+    const bool confined = confines(task);
+    const Owner owner = confined ? slot.owner : std::nullopt;
+    std::string written = task.working_folder;
+    if (confined && overlay_ && !task.code_folder.empty()) {
+        written = task.folder + "/run.upper";
+        LAVANT_TRY_VOID(make_folder_for(task.folder + "/run.work", std::nullopt));
+    }
+    if (!task.code_folder.empty() && written == task.working_folder) {
+        LAVANT_TRY_VOID(copy_tree(task.code_folder, task.working_folder, owner));
+    } else {
+        LAVANT_TRY_VOID(make_folder_for(written, owner));
+    }
+    for (const char* name : {"/outputs", "/logs"}) LAVANT_TRY_VOID(make_folder_for(written + name, owner));
+    if (!owner) return {};
+    for (const ports::Bind& bind : task.binds)
+        if (bind.writable || (!slot.identity && lies_in(bind.path, task.folder)))
+            LAVANT_TRY_VOID(give_tree(bind.path, *owner));
+    return {};
+}
+
+void LinuxSandbox::plan_mounts(const ports::ConfinedTask& task, const Slot& slot, MountPlan& mounts) const {
+    mounts.view = view_->mounts.get();
+    mounts.identity = slot.identity.get();
+    mounts.private_folder = parent_of(task.folder);
+    mounts.scratch_folder = slot.scratch;
+    mounts.overlay_in_user_namespace = in_user_namespace_;
+    if (overlay_ && !task.code_folder.empty()) {
+        mounts.overlay_lower = task.code_folder;
+        mounts.overlay_upper = task.folder + "/run.upper";
+        mounts.overlay_work = task.folder + "/run.work";
+    } else {
+        mounts.binds.push_back({.path = task.working_folder, .writable = true});
+    }
+    for (const ports::Bind& bind : task.binds) {
+        const bool shown = std::ranges::any_of(view_->shown, [&](const auto& f) { return lies_in(bind.path, f); });
+        if (shown && !bind.writable) continue;
+        mounts.binds.push_back({.path = bind.path,
+                                .writable = bind.writable,
+                                .owned_by_task = !bind.writable && lies_in(bind.path, task.folder)});
+    }
+    std::ranges::sort(mounts.binds, {}, &BindStep::path);
+}
+
+Result<Plan> LinuxSandbox::make_plan(const ports::ConfinedTask& task, const Slot& slot) const {
+    for (const std::string* path : {&task.folder, &task.working_folder, &task.log_file})
+        if (!path->starts_with('/'))
+            return fail(ErrorCode::InvalidArgument, "path '" + *path + "' of a task does not start at the root");
+    Plan plan{.program = kShell, .working_folder = task.working_folder};
+    // execve takes pointers to mutable characters but changes nothing.
+    for (const char* argument : {"bash", "-c", task.script.c_str()})
+        plan.arguments.push_back(const_cast<char*>(argument));
+    plan.arguments.push_back(nullptr);
+    plan.environment.reserve(task.environment.size() + 2);
+    for (const std::string& entry : task.environment) plan.environment.push_back(const_cast<char*>(entry.c_str()));
+    if (confines(task)) {
+        plan_mounts(task, slot, plan.mounts);
+        plan.change_user = slot.owner.has_value();
+        plan.user = slot.owner.value_or(0);
+        plan.drop_capabilities = !plan.change_user;
+    }
+    plan.find_descendants = !slot.leaf && !confines(task);
+    if (!slot.leaf) plan.data_bytes_max = settings_.memory_bytes;
+    // Counted per user: only a user of the task's own, or a user namespace, makes it a limit of the task.
+    if (!slot.leaf && confines(task)) plan.processes_max = settings_.processes_max;
+    return plan;
+}
+
+Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan) {
+    const std::string marker = marker_of(task.folder);
+    if (plan.find_descendants) plan.environment.push_back(const_cast<char*>(marker.c_str()));
+    plan.environment.push_back(nullptr);
+    const std::string path = state_path(task.folder);
+    // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not go.
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error("remove '" + path + "'", errno));
+    LAVANT_TRY(const Fd state_file, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND));
+    LAVANT_TRY(const Fd log_file, open_file(task.log_file, O_WRONLY | O_CREAT | O_APPEND));
+    if (plan.change_user && ::fchown(log_file.get(), plan.user, plan.user) != 0)
+        return fail(system_error("give '" + task.log_file + "'", errno));
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(system_error("make a pipe", errno));
+    const Fd go_reader(ends[0]);
+    Fd go_writer(ends[1]);
+    plan.state_fd = state_file.get();
+    plan.log_fd = log_file.get();
+    plan.go_fd = go_reader.get();
+
+    Running running{.folder = task.folder};
+    running.state.boot = boot_;
+    running.state.slot = slot.number;
+    running.state.oom_kills = node_.oom_kills();
+    running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
+    running.started = now();
+    LAVANT_TRY(Forked forked, fork_supervisor(plan, slot.leaf ? slot.leaf->folder_fd() : -1));
+    const auto mark = host::mark_of(forked.pid);
+    CHECK(mark.has_value(), "a child that was not waited for is in /proc");
+    running.state.supervisor = *mark;
+    if (auto written = write_all(state_file.get(), render_started(running.state)); !written) {
+        host::send_signal(forked.pidfd.get(), SIGKILL);
+        reap(forked.pidfd);
+        return fail(std::move(written).error());
+    }
+    go_writer.reset();
+    running.pidfd = std::move(forked.pidfd);
+    return running;
+}
+
+LinuxSandbox::Running* LinuxSandbox::find(TaskRef ref) {
+    const auto found = tasks_.find(ref);
+    return found == tasks_.end() ? nullptr : &found->second;
+}
+
+Result<void> LinuxSandbox::signal(TaskRef task, int signal_number) {
+    const Running* running = find(task);
+    if (running == nullptr) return unknown(task);
+    if (signal_number == SIGKILL) return kill(task);
+    if (signal_number == SIGSTOP || signal_number == kEndEverything)
+        return fail(ErrorCode::InvalidArgument, "signal " + std::to_string(signal_number) + " cannot be forwarded");
+    if (running->pidfd) host::send_signal(running->pidfd.get(), signal_number);
+    return {};
+}
+
+Result<void> LinuxSandbox::kill(TaskRef task) {
+    const Running* running = find(task);
+    if (running == nullptr) return unknown(task);
+    if (running->pidfd) {
+        const int pidfd = running->pidfd.get();
+        // Asked first, the supervisor can still write down what the task used.
+        host::send_signal(pidfd, kEndEverything);
+        if (!host::wait_until_gone(pidfd, kPoliteLimit)) {
+            host::send_signal(pidfd, SIGKILL);
+            if (!host::wait_until_gone(pidfd, kKillLimit))
+                return fail(ErrorCode::DeadlineExceeded, "task " + name_of_task(task) + " does not die");
+        }
+    }
+    return end_left_behind(*running);
+}
+
+Result<void> LinuxSandbox::end_left_behind(const Running& task) {
+    Slot& slot = slots_.at(task.state.slot);
+    if (slot.leaf) {
+        if (slot.leaf->populated() && !slot.leaf->kill_all(kKillLimit))
+            return fail(ErrorCode::DeadlineExceeded,
+                        "processes in cgroup '" + slot.leaf->place().unified + "' do not die");
+        return {};
+    }
+    if (view_) return {};
+    const auto state = read_file(state_path(task.folder), kStateBytesMax);
+    const auto parsed = state ? parse_state(*state) : std::nullopt;
+    if (parsed && parsed->end) return {};
+    // The supervisor was killed from outside: what it started is known by its environment only.
+    constexpr int kRoundsMax = 1000;
+    for (int round = 0; round < kRoundsMax; ++round) {
+        const auto left = host::processes_with_environment(marker_of(task.folder));
+        if (left.empty()) return {};
+        for (const pid_t pid : left) ::kill(pid, SIGKILL);
+        ::usleep(1000);
+    }
+    return fail(ErrorCode::DeadlineExceeded, "processes of a task in '" + task.folder + "' do not die");
+}
+
+Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
+    Running* task = find(ref);
+    if (task == nullptr) return unknown(ref);
+    if (task->pidfd) {
+        if (!host::wait_until_gone(task->pidfd.get(), Duration{0}))
+            return fail(ErrorCode::Conflict, "task " + name_of_task(ref) + " is still running; kill it first");
+        reap(task->pidfd);
+        task->pidfd.reset();
+    }
+    LAVANT_TRY_VOID(end_left_behind(*task));
+    LAVANT_TRY(const std::string text, read_file(state_path(task->folder), kStateBytesMax));
+    const auto state = parse_state(text);
+    if (!state) return fail(ErrorCode::Internal, "'" + state_path(task->folder) + "' is damaged");
+    if (!state->failure.empty())
+        return fail(ErrorCode::Unavailable, "task " + name_of_task(ref) + " could not be confined: " + state->failure);
+    ports::TaskExit exit = state->end.value_or(ports::TaskExit{});
+    if (!exit.known) exit.usage = usage(ref);
+    const bool failed = !exit.known || exit.signal != 0 || exit.exit_code != 0;
+    exit.out_of_memory = failed && node_.oom_kills() > task->state.oom_kills;
+    return exit;
+}
+
+Result<std::vector<ports::RunningTask>> LinuxSandbox::recover(const std::vector<ports::ConfinedTask>& known) {
+    std::vector<ports::RunningTask> found;
+    for (const ports::ConfinedTask& task : known) {
+        const auto text = read_file(state_path(task.folder), kStateBytesMax);
+        auto state = text ? parse_state(*text) : std::nullopt;
+        if (!state || tasks_.contains(task.ref)) continue;
+        LAVANT_TRY_VOID(slots_.take_again(state->slot));
+        Running running{.folder = task.folder, .state = *std::move(state), .started = now()};
+        if (running.state.boot == boot_)
+            if (auto pidfd = host::open_process(running.state.supervisor)) running.pidfd = *std::move(pidfd);
+        found.push_back({.ref = task.ref,
+                         .pid = running.pidfd ? running.state.supervisor.pid : 0,
+                         .pidfd = running.pidfd.get()});
+        tasks_.emplace(task.ref, std::move(running));
+    }
+    return found;
+}
+
+std::string LinuxSandbox::written_files(const ports::ConfinedTask& task) {
+    std::string upper = task.folder + "/run.upper";
+    return exists(upper) ? upper : task.working_folder;
+}
+
+Usage LinuxSandbox::usage(TaskRef ref) {
+    const Running* task = find(ref);
+    if (task == nullptr) return {};
+    const Slot& slot = slots_.at(task->state.slot);
+    Usage usage{.wall_micros = (now() - task->started).count()};
+    if (slot.leaf) {
+        usage.cpu_micros = slot.leaf->cpu_micros() - task->state.cpu_micros;
+        usage.memory_peak_bytes = slot.leaf->memory_peak_bytes();
+    }
+    return usage;
+}
+
+void LinuxSandbox::release(TaskRef ref) {
+    const Running* task = find(ref);
+    if (task == nullptr) return;
+    // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be removed.
+    const std::string work = task->folder + "/run.work";
+    static_cast<void>(host::remove_whole_tree(work));
+    slots_.give_back(task->state.slot);
+    tasks_.erase(ref);
+}
+
+}  // namespace lavant::sandbox_linux

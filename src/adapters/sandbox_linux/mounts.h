@@ -1,0 +1,13 @@
+#pragma once
+// Steps into a task's own mount namespace. Runs in the supervisor, after the fork.
+
+#include "adapters/sandbox_linux/plan.h"
+
+namespace lavant::sandbox_linux {
+
+Failure enter_mounts(const MountPlan& plan, const std::string& working_folder);
+
+// Like mkdir -p, for paths from the root; with `file` the last part becomes an empty file.
+Failure make_mount_point(const std::string& path, bool file);
+
+}  // namespace lavant::sandbox_linux

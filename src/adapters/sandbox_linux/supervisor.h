@@ -1,0 +1,13 @@
+#pragma once
+// The small process that stays with a task: sets up its confinement, starts the command, forwards signals,
+// reaps, and writes how the command ended. It is a fork of the agent that never executes another program,
+// and outlives the agent.
+
+#include "adapters/sandbox_linux/plan.h"
+
+namespace lavant::sandbox_linux {
+
+// Runs in the child, with all signals blocked.
+[[noreturn]] void supervise(const Plan& plan);
+
+}  // namespace lavant::sandbox_linux
