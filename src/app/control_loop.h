@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -87,9 +88,10 @@ class ControlLoop {
     Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 
-    mutable std::mutex mutex_;  // guards inbox_, waking_ and stats_
+    mutable std::mutex mutex_;  // guards what follows
     std::condition_variable arrived_;
-    std::vector<Pending> inbox_;
+    std::deque<Pending> inbox_;
+    Instant oldest_at_{};  // when the inbox became not empty
     bool waking_ = false;
     LoopStats stats_;
 };

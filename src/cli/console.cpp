@@ -187,6 +187,8 @@ std::string render_fields(const std::vector<std::pair<std::string, std::string>>
 int report(const Failure& failure, const Console& console) {
     console.err << console.painted("lavant: ", Colour::Red) << failure.error.message << "\n";
     for (const FieldProblem& problem : failure.error.fields) {
+        if (failure.error.message.find(problem.message) != std::string::npos)
+            continue;  // It was said already.
         std::string place;
         if (problem.line > 0) place = fmt::format("line {}, column {}: ", problem.line, problem.column);
         if (!problem.path.empty()) place += problem.path + ": ";

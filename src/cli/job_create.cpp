@@ -167,6 +167,13 @@ class Submission {
     Uploader uploader_;
 };
 
+// Whatever is wrong with a job file, it is the user's to put right.
+Outcome<CommandJobSpec> load(const std::string& file, const std::vector<std::string>& settings) {
+    auto job = wire::load_job_file(file, settings);
+    if (!job) return tl::make_unexpected(Failure(Exit::Usage, std::move(job).error()));
+    return std::move(*job);
+}
+
 Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Console& console) {
     if (job.code_local.empty()) return std::nullopt;
     auto snapshot = take_snapshot(job.code_local);
@@ -192,7 +199,7 @@ Outcome<void> refuse_existing(Session& session, const std::string& name) {
 
 Outcome<Exit> create_job(Context& context, const CreateOptions& options) {
     const Console& console = context.console;
-    LAVANT_TRY(CommandJobSpec job, wire::load_job_file(options.file, options.settings));
+    LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     if (!options.name.empty()) job.name = options.name;
     if (job.experiment_name.empty()) job.experiment_name = default_experiment();
@@ -230,7 +237,7 @@ Outcome<Exit> create_job(Context& context, const CreateOptions& options) {
 
 Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
     const Console& console = context.console;
-    LAVANT_TRY(const CommandJobSpec job, wire::load_job_file(options.file, options.settings));
+    LAVANT_TRY(const CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     Json result = Json::object({{"valid", true}});
     if (code) {
@@ -250,7 +257,9 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
         return Exit::Completed;
     }
     console.out << options.file << " is valid";
-    if (code) console.out << fmt::format("; code: {} files, {} bytes", code->files.size(), code->bytes);
+    if (code)
+        console.out << fmt::format("; code: {} file{}, {} bytes", code->files.size(),
+                                   code->files.size() == 1 ? "" : "s", code->bytes);
     console.out << "\n";
     if (options.for_azure && findings.empty()) console.out << "Azure would take it as it is\n";
     for (const std::string& finding : findings) console.out << "  azure: " << printable(finding) << "\n";

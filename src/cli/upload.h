@@ -17,9 +17,11 @@ class Uploader {
     // Returns the ARM id of the code version: an older one if the server knows this content already.
     [[nodiscard]] Outcome<std::string> upload_code(const Snapshot& snapshot);
 
-    // Returns azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}, with a slash at the
-    // end for a folder.
-    [[nodiscard]] Outcome<std::string> upload_data(const std::string& path);
+    struct Uploaded {
+        std::string uri;  // azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}
+        std::string url;  // the same place as an https address; both end with a slash for a folder
+    };
+    [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path);
 
  private:
     // A container's address without the query, and the signature that goes with every request.

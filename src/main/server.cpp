@@ -1,9 +1,12 @@
 #include "main/server.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -22,6 +25,7 @@
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "main/data_folder.h"
 #include "main/system_clock.h"
 #include "main/version.h"
@@ -200,6 +204,25 @@ int Server::Parts::last_port() const {
     const Result<std::string> text = read_file(folder_.endpoint_kept(), 64);
     const std::optional<std::int64_t> port = text ? parse_integer(trim(*text)) : std::nullopt;
     return port && *port > 0 && *port < 65'536 ? static_cast<int>(*port) : 0;
+}
+
+// Agents and the API are told the URL before the port is open, so a free one is looked for first.
+Result<int> Server::Parts::choose_port() const {
+    if (options_.port != 0) return options_.port;
+    for (const int wanted : {last_port(), 0}) {
+        const Fd probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const int yes = 1;
+        ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        sockaddr_in place{};
+        place.sin_family = AF_INET;
+        place.sin_port = htons(static_cast<std::uint16_t>(wanted));
+        place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof place;
+        auto* address = reinterpret_cast<sockaddr*>(&place);
+        if (::bind(probe.get(), address, size) == 0 && ::getsockname(probe.get(), address, &size) == 0)
+            return ntohs(place.sin_port);
+    }
+    return fail(ErrorCode::Unavailable, "no free port on the loopback interface; free one, or name one with --port");
 }
 
 Result<int> Server::Parts::listen(int port) {

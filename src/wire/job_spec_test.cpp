@@ -43,6 +43,7 @@ const std::map<std::string, std::string>& files() {
         {"/job/parts/train.yml", kTrainComponent},
         {"/job/conda.yml", "name: x\ndependencies: [python=3.12]\n"},
         {"/job/envs/env.yml", "name: mine\nversion: 4\nbuild: {path: ., dockerfile_path: D}\n"},
+        {"/job/parts/bad.yml", "type: command\ncommand: x\nenvironment: { imag: a}\n"},
         {"/job/broken.yml", "a: [\n"},
         {"/job/data.csv", "1,2\n"},
     };
@@ -337,10 +338,13 @@ TEST(JobSpec, InlineComponentIsCheckedInPlace) {
 }
 
 TEST(JobSpec, ProblemsInsideAComponentFileSayWhichFile) {
-    // The component is fine by itself, so break it by a copy with a wrong type.
-    const auto found = problems("component:\n  type: spark\n  command: x\n");
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_TRUE(found[0].starts_with("component.type@2:9 is 'spark'")) << found[0];
+    const auto found = problems("component: parts/bad.yml\n");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_TRUE(found[0].starts_with("component.environment.imag@3:16 in parts/bad.yml: unknown key")) << found[0];
+    EXPECT_TRUE(found[1].starts_with("component.environment@3:14 in parts/bad.yml: needs an image")) << found[1];
+    const auto spark = problems("component:\n  type: spark\n  command: x\n");
+    ASSERT_EQ(spark.size(), 1U);
+    EXPECT_TRUE(spark[0].starts_with("component.type@2:9 is 'spark'")) << spark[0];
 }
 
 TEST(JobSpec, RetryPolicyComesFromProperties) {

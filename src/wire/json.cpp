@@ -11,7 +11,10 @@
 namespace lavant::wire {
 namespace {
 
-const Json kNull;
+const Json& null_json() {
+    static const Json value;
+    return value;
+}
 
 void write_string(std::string& out, std::string_view text) {
     const auto plain = [](char c) {
@@ -178,7 +181,7 @@ std::string Json::scalar_text() const { return is_string() ? std::string(text())
 
 const Json& Json::operator[](std::string_view key) const {
     const Json* found = find(key);
-    return found != nullptr ? *found : kNull;
+    return found != nullptr ? *found : null_json();
 }
 
 const Json& Json::get(std::string_view path) const {
@@ -189,7 +192,7 @@ const Json& Json::get(std::string_view path) const {
         if (dot == std::string_view::npos) break;
         rest.remove_prefix(dot + 1);
     }
-    return at != nullptr ? *at : kNull;
+    return at != nullptr ? *at : null_json();
 }
 
 const Json* Json::find(std::string_view key) const {

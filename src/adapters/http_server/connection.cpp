@@ -14,11 +14,13 @@ namespace {
 
 constexpr std::size_t kPipelinedBytes = 64U << 10;  // kept while an answer is under way
 constexpr std::size_t kKeptBytes = 128U << 10;
-constexpr int kStepsMax = 128;                    // then others get their turn
+constexpr int kStepsMax = 128;  // then others get their turn
 constexpr Duration kLinger = std::chrono::seconds{2};
-constexpr char kTlsHandshake = 0x16;              // the first byte of every TLS connection
+constexpr char kTlsHandshake = 0x16;  // the first byte of every TLS connection
 
-bool may_have_body(const std::string& method) { return method == "PUT" || method == "POST" || method == "PATCH"; }
+bool may_have_body(const std::string& method) {
+    return method == "PUT" || method == "POST" || method == "PATCH";
+}
 
 }  // namespace
 
@@ -51,14 +53,20 @@ void Connection::pump() {
 
 bool Connection::step() {
     switch (state_) {
-        case State::Sniff: return step_sniff();
-        case State::Handshake: return step_handshake();
+        case State::Sniff:
+            return step_sniff();
+        case State::Handshake:
+            return step_handshake();
         case State::Head:
-        case State::Body: return step_read();
-        case State::Write: return step_write();
-        case State::Linger: return step_linger();
+        case State::Body:
+            return step_read();
+        case State::Write:
+            return step_write();
+        case State::Linger:
+            return step_linger();
         case State::Answer:
-        case State::Closed: return false;
+        case State::Closed:
+            return false;
     }
     return false;
 }
@@ -116,13 +124,16 @@ bool Connection::step_read() {
         in_.erase(0, outcome.consumed);
         if (outcome.consumed > 0 && !store_body()) return true;
         switch (outcome.progress) {
-            case RequestReader::Progress::HeadDone: return head_done();
-            case RequestReader::Progress::Done: return hand_over();
+            case RequestReader::Progress::HeadDone:
+                return head_done();
+            case RequestReader::Progress::Done:
+                return hand_over();
             case RequestReader::Progress::Refused:
                 common_.requests_malformed.fetch_add(1, std::memory_order_relaxed);
                 refuse(reader_.refusal());
                 return true;
-            case RequestReader::Progress::NeedsMore: break;
+            case RequestReader::Progress::NeedsMore:
+                break;
         }
         if (!request_begun_ && state_ == State::Head && !in_.empty()) {
             request_begun_ = true;
@@ -166,8 +177,9 @@ bool Connection::begin_body() {
     const ports::BodyPlan plan = common_.application.plan_body(reader_.request());
     const auto length = reader_.content_length();
     if (length && *length > plan.bytes_max) {
-        refuse({413, "RequestBodyTooLarge", "the body of the request has " + std::to_string(*length) +
-                                                " bytes; this route takes at most " + std::to_string(plan.bytes_max)});
+        refuse({413, "RequestBodyTooLarge",
+                "the body of the request has " + std::to_string(*length) +
+                    " bytes; this route takes at most " + std::to_string(plan.bytes_max)});
         return true;
     }
     reader_.limit_body(plan.bytes_max);
@@ -241,7 +253,8 @@ bool Connection::upgrade() {
         return true;
     }
     state_ = State::Closed;
-    const auto socket = std::make_shared<WebSocket>(worker_, std::move(transport_), std::move(accepted).value());
+    const auto socket =
+        std::make_shared<WebSocket>(worker_, std::move(transport_), std::move(accepted).value());
     worker_.replace(shared_from_this(), socket);
     socket->accept(reader_.request(), std::move(in_));
     return false;
@@ -301,14 +314,25 @@ bool Connection::step_write() {
     }
     deadline_ = Tick::max();
     switch (writer_.feed(worker_.scratch(), transport_.get())) {
-        case ResponseWriter::Progress::Queued: return true;
-        case ResponseWriter::Progress::Finished: return finish_exchange();
-        case ResponseWriter::Progress::Broken: abort(); return false;
-        case ResponseWriter::Progress::Waiting: break;
+        case ResponseWriter::Progress::Queued:
+            return true;
+        case ResponseWriter::Progress::Finished:
+            return finish_exchange();
+        case ResponseWriter::Progress::Broken:
+            abort();
+            return false;
+        case ResponseWriter::Progress::Waiting:
+            break;
     }
     arm_read();  // to learn that the client left
     extend(std::chrono::seconds{1});
     return false;
+}
+
+void Connection::stream_has_more() {
+    if (!writer_.is_overflowed()) return pump();
+    log(Level::Warning, "stream_cut", {{"peer", peer_}, {"why", "the client takes too little"}});
+    abort();
 }
 
 bool Connection::finish_exchange() {
@@ -340,7 +364,7 @@ void Connection::begin_linger() {
 bool Connection::step_linger() {
     const ReadOutcome outcome = transport_->read(worker_.scratch());
     if (outcome.io == Io::Done) return true;
-    if (outcome.io == Io::WantRead)
+    if (outcome.io == Io::WantRead && !worker_.is_draining())
         arm_read();
     else
         abort();
@@ -427,7 +451,8 @@ void Connection::on_deadline() {
         case State::Sniff:
         case State::Handshake:
         case State::Linger:
-        case State::Closed: break;
+        case State::Closed:
+            break;
     }
     abort();
 }
@@ -435,7 +460,8 @@ void Connection::on_deadline() {
 // --- closing ---
 
 void Connection::drain() {
-    if (state_ == State::Sniff || state_ == State::Handshake || (state_ == State::Write && writer_.is_streaming())) {
+    if (state_ == State::Sniff || state_ == State::Handshake ||
+        (state_ == State::Write && writer_.is_streaming())) {
         abort();
         return;
     }
@@ -463,8 +489,9 @@ void Connection::drop_spool() {
 }
 
 void Connection::count_bytes() {
-    common_.bytes_in.fetch_add(transport_->bytes_read() - std::exchange(counted_in_, transport_->bytes_read()),
-                               std::memory_order_relaxed);
+    common_.bytes_in.fetch_add(
+        transport_->bytes_read() - std::exchange(counted_in_, transport_->bytes_read()),
+        std::memory_order_relaxed);
     common_.bytes_out.fetch_add(
         transport_->bytes_written() - std::exchange(counted_out_, transport_->bytes_written()),
         std::memory_order_relaxed);

@@ -30,7 +30,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
 
     // On the worker's thread, by the exchange and its stream.
     void answer(ports::HttpResponse response, std::shared_ptr<Stream> stream);
-    void stream_has_more() { pump(); }
+    void stream_has_more();
 
  private:
     enum class State { Sniff, Handshake, Head, Body, Answer, Write, Linger, Closed };

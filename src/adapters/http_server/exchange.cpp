@@ -53,7 +53,7 @@ void Stream::wake() {
 Stream::Portion Stream::take() {
     const std::lock_guard lock(mutex_);
     woken_ = false;
-    return {std::exchange(pending_, {}), finished_, overflowed_};
+    return {std::exchange(pending_, {}), finished_};
 }
 
 Exchange::Exchange(Origin origin) : origin_(std::move(origin)) {}
@@ -61,7 +61,8 @@ Exchange::Exchange(Origin origin) : origin_(std::move(origin)) {}
 Exchange::~Exchange() {
     if (claim()) {
         log(Level::Error, "request_dropped_unanswered");
-        answer(make_refusal({500, "InternalError", "the server dropped this request: try again, and look at its log"}),
+        answer(make_refusal(
+                   {500, "InternalError", "the server dropped this request: try again, and look at its log"}),
                nullptr);
     }
     if (!origin_.body_file.empty()) ::unlink(origin_.body_file.c_str());
@@ -90,8 +91,8 @@ void Exchange::answer(ports::HttpResponse response, std::shared_ptr<Stream> stre
             stream->mark_gone();
         return;
     }
-    const bool delivered =
-        origin_.mailbox->deliver([weak = origin_.connection, response = std::move(response), stream]() mutable {
+    const bool delivered = origin_.mailbox->deliver(
+        [weak = origin_.connection, response = std::move(response), stream]() mutable {
             if (const auto connection = weak.lock())
                 connection->answer(std::move(response), std::move(stream));
             else if (stream)

@@ -29,9 +29,9 @@ class Stream final : public ports::ResponseStream, public std::enable_shared_fro
     struct Portion {
         std::string bytes;
         bool finished = false;
-        bool overflowed = false;  // the client takes too little: cut it
     };
     Portion take();
+    bool is_overflowed() const { return overflowed_.load(); }  // the client takes too little: cut it
     void taken_by_client(std::size_t bytes) { waiting_.fetch_sub(bytes); }
     void mark_gone() { gone_.store(true); }
 
@@ -42,11 +42,11 @@ class Stream final : public ports::ResponseStream, public std::enable_shared_fro
     const std::shared_ptr<Mailbox> mailbox_;  // shared: see Mailbox
     const std::size_t bytes_max_;
     std::atomic<bool> gone_{false};
+    std::atomic<bool> overflowed_{false};
     std::atomic<std::size_t> waiting_{0};
     std::mutex mutex_;  // guards what follows
     std::string pending_;
     bool finished_ = false;
-    bool overflowed_ = false;
     bool woken_ = false;
 };
 
@@ -56,7 +56,7 @@ class Exchange final : public ports::Responder {
         std::weak_ptr<Connection> connection;
         std::shared_ptr<Mailbox> mailbox;  // shared: see Mailbox
         std::size_t stream_bytes_max = 0;
-        std::string body_file;             // removed at the end, unless the handler moved it
+        std::string body_file;  // removed at the end, unless the handler moved it
     };
     explicit Exchange(Origin origin);
     ~Exchange() override;

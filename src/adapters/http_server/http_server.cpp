@@ -47,8 +47,9 @@ Result<Address> resolve(const ServerSettings& settings) {
     const int problem =
         ::getaddrinfo(settings.address.c_str(), std::to_string(settings.port).c_str(), &hints, &found);
     if (problem != 0 || found == nullptr)
-        return fail(ErrorCode::InvalidArgument, "cannot listen on '" + settings.address + "': " +
-                                                    ::gai_strerror(problem) + "; give an address of this machine");
+        return fail(ErrorCode::InvalidArgument, "cannot listen on '" + settings.address +
+                                                    "': " + ::gai_strerror(problem) +
+                                                    "; give an address of this machine");
     Address address;
     address.length = found->ai_addrlen;
     std::memcpy(&address.bytes, found->ai_addr, found->ai_addrlen);
@@ -58,17 +59,21 @@ Result<Address> resolve(const ServerSettings& settings) {
 
 Error listen_error(const ServerSettings& settings, int reason) {
     if (reason == EADDRINUSE)
-        return {ErrorCode::Unavailable, "cannot listen on " + shown(settings) + ": port " +
-                                            std::to_string(settings.port) +
-                                            " is in use; stop the process that holds it, or choose another port", {}};
+        return {ErrorCode::Unavailable,
+                "cannot listen on " + shown(settings) + ": port " + std::to_string(settings.port) +
+                    " is in use; stop the process that holds it, or choose another port",
+                {}};
     if (reason == EACCES)
-        return {ErrorCode::PermissionDenied, "cannot listen on " + shown(settings) + ": port " +
-                                                 std::to_string(settings.port) +
-                                                 " is reserved for root; choose one above 1023", {}};
+        return {ErrorCode::PermissionDenied,
+                "cannot listen on " + shown(settings) + ": port " + std::to_string(settings.port) +
+                    " is reserved for root; choose one above 1023",
+                {}};
     if (reason == EADDRNOTAVAIL)
-        return {ErrorCode::InvalidArgument, "cannot listen on " + shown(settings) +
-                                                ": this machine does not have that address; choose one it has, or "
-                                                "0.0.0.0 for all", {}};
+        return {ErrorCode::InvalidArgument,
+                "cannot listen on " + shown(settings) +
+                    ": this machine does not have that address; choose one it has, or "
+                    "0.0.0.0 for all",
+                {}};
     return system_error("listen on " + shown(settings), reason);
 }
 
@@ -103,7 +108,8 @@ std::string name_of(const sockaddr_storage& from) {
 int port_of(int socket) {
     sockaddr_storage bound{};
     socklen_t length = sizeof bound;
-    CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) == 0, "a bound socket has a name");
+    CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) == 0,
+          "a bound socket has a name");
     if (bound.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
     return ntohs(reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port);
 }
@@ -112,7 +118,8 @@ int port_of(int socket) {
 
 class HttpServer::Machine {
  public:
-    Machine(ServerSettings settings, ports::HttpApplication& application) : common_(std::move(settings), application) {}
+    Machine(ServerSettings settings, ports::HttpApplication& application)
+        : common_(std::move(settings), application) {}
 
     Result<int> start();
     void stop(Duration grace);
@@ -127,7 +134,7 @@ class HttpServer::Machine {
 
     Common common_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::unique_ptr<Descriptor> listener_;                // these two on the first worker's thread
+    std::unique_ptr<Descriptor> listener_;  // these two on the first worker's thread
     std::unique_ptr<boost::asio::steady_timer> pause_;
     std::size_t next_worker_ = 0;
     bool running_ = false;
@@ -166,7 +173,8 @@ void HttpServer::Machine::accept_some() {
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            log(Level::Error, "accept_failed", {{"why", std::strerror(errno)}, {"remedy", "raise ulimit -n"}});
+            log(Level::Error, "accept_failed",
+                {{"why", std::strerror(errno)}, {"remedy", "raise ulimit -n"}});
             pause_->expires_after(kAcceptPause);
             pause_->async_wait([this](boost::system::error_code problem) {
                 if (!problem) accept_when_ready();
@@ -199,7 +207,8 @@ void HttpServer::Machine::welcome(Fd socket, std::string peer) {
         return;
     }
     const auto shared = std::make_shared<Fd>(std::move(socket));  // shared: tasks are copyable
-    if (!worker.mailbox()->deliver([begin, shared] { begin(std::move(*shared)); })) common_.connections.fetch_sub(1);
+    if (!worker.mailbox()->deliver([begin, shared] { begin(std::move(*shared)); }))
+        common_.connections.fetch_sub(1);
 }
 
 void HttpServer::Machine::stop(Duration grace) {
@@ -210,8 +219,7 @@ void HttpServer::Machine::stop(Duration grace) {
         listener_->close(ignored);
         pause_->cancel();
     });
-    for (const auto& worker : workers_)
-        worker->mailbox()->deliver([&worker] { worker->drain_all(); });
+    for (const auto& worker : workers_) worker->mailbox()->deliver([&worker] { worker->drain_all(); });
     {
         std::unique_lock lock(common_.mutex);
         common_.all_gone.wait_for(lock, grace, [this] { return common_.connections.load() == 0; });
@@ -223,7 +231,8 @@ void HttpServer::Machine::stop(Duration grace) {
 }
 
 Result<void> HttpServer::Machine::load_certificate() {
-    LAVANT_TRY(auto loaded, http::TlsContext::load(common_.settings.certificate_file, common_.settings.key_file));
+    LAVANT_TRY(auto loaded,
+               http::TlsContext::load(common_.settings.certificate_file, common_.settings.key_file));
     const std::lock_guard lock(common_.mutex);
     common_.tls = std::move(loaded);
     return {};

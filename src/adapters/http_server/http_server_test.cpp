@@ -82,10 +82,12 @@ TEST_F(HttpServerTest, TakesChunkedBodiesByteByByte) {
     here.start();
     TestClient client = here.connect(Security::Tls);
     const std::string text =
-        "POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\nX: y\r\n\r\n";
+        "POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n "
+        "world\r\n0\r\nX: y\r\n\r\n";
     for (const char c : text) ASSERT_TRUE(client.send(std::string(1, c)));
     EXPECT_EQ(client.read_reply().body, "POST hello world");
-    for (const char c : std::string("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+    for (const char c :
+         std::string("POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
         ASSERT_TRUE(client.send(std::string(1, c)));
     EXPECT_EQ(client.read_reply().body, "POST ");
 }
@@ -118,7 +120,8 @@ TEST_F(HttpServerTest, AnswersMayComeFromAnyThreadAndInAnyOrder) {
 }
 
 TEST_F(HttpServerTest, ADroppedResponderAnswers500AndASecondAnswerIsIgnored) {
-    here.application.on_request = [](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+    here.application.on_request = [](const HttpRequest& request,
+                                     const std::shared_ptr<Responder>& responder) {
         if (request.path == "/drop") return;
         responder->respond({.body = "first"});
         responder->respond({.body = "second"});
@@ -146,7 +149,8 @@ TEST_F(HttpServerTest, ResumesTlsSessionsByTicket) {
 }
 
 TEST_F(HttpServerTest, HeadSaysTheLengthAndSendsNothingElse) {
-    here.application.on_request = [](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+    here.application.on_request = [](const HttpRequest& request,
+                                     const std::shared_ptr<Responder>& responder) {
         if (request.path == "/known") return responder->respond({.content_length = 12345});
         if (request.path == "/empty") return responder->respond({.status = 204});
         responder->respond({.body = "four"});
@@ -167,7 +171,8 @@ TEST_F(HttpServerTest, SendsRangesOfFilesAndLargeBodiesWhole) {
     for (int i = 0; content.size() < (3U << 20); ++i) content += std::to_string(i) + ",";
     const std::string path = here.folder + "/file";
     ASSERT_TRUE(write_file_atomically(path, content));
-    here.application.on_request = [&](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+    here.application.on_request = [&](const HttpRequest& request,
+                                      const std::shared_ptr<Responder>& responder) {
         if (request.path == "/body") return responder->respond({.body = content});
         const auto from = static_cast<std::uint64_t>(*parse_integer(*request.query_value("from")));
         const auto bytes = static_cast<std::uint64_t>(*parse_integer(*request.query_value("bytes")));
@@ -176,8 +181,9 @@ TEST_F(HttpServerTest, SendsRangesOfFilesAndLargeBodiesWhole) {
     here.start();
     TestClient client = here.connect();
     const std::string size = std::to_string(content.size());
-    client.send(get("/file?from=0&bytes=" + size) + get("/file?from=100&bytes=0") + get("/file?from=1000&bytes=70000") +
-                get("/body") + get("/file?from=1&bytes=" + size) + get("/file?from=0&bytes=10", "HEAD"));
+    client.send(get("/file?from=0&bytes=" + size) + get("/file?from=100&bytes=0") +
+                get("/file?from=1000&bytes=70000") + get("/body") + get("/file?from=1&bytes=" + size) +
+                get("/file?from=0&bytes=10", "HEAD"));
     EXPECT_EQ(client.read_reply().body, content);
     EXPECT_EQ(client.read_reply().body, "");
     EXPECT_EQ(client.read_reply().body, content.substr(1000, 70000));
@@ -188,7 +194,8 @@ TEST_F(HttpServerTest, SendsRangesOfFilesAndLargeBodiesWhole) {
 
 TEST_F(HttpServerTest, SpoolsLargeBodiesToAFileThatTheHandlerMayMove) {
     here.application.on_plan = [](const HttpRequest&) { return ports::BodyPlan{64U << 20, true}; };
-    here.application.on_request = [&](const HttpRequest& request, const std::shared_ptr<Responder>& responder) {
+    here.application.on_request = [&](const HttpRequest& request,
+                                      const std::shared_ptr<Responder>& responder) {
         EXPECT_EQ(request.body, "");
         const std::string text = read_file(request.body_file, 64U << 20).value();
         EXPECT_EQ(text.size(), request.body_bytes);
@@ -200,7 +207,8 @@ TEST_F(HttpServerTest, SpoolsLargeBodiesToAFileThatTheHandlerMayMove) {
     here.start();
     TestClient client = here.connect();
     const std::string body(5U << 20, 'x');
-    client.send("PUT /move HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    client.send("PUT /move HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+                "\r\n\r\n" + body);
     EXPECT_EQ(client.read_reply().body, std::to_string(body.size()));
     EXPECT_EQ(read_file(here.folder + "/moved", 64U << 20).value(), body);
     client.send(put(body) + put(""));
@@ -381,7 +389,8 @@ TEST_F(HttpServerTest, ACertificateIsReloadedForNewConnections) {
     here.certificates =
         ensure_certificates(here.folder + "/other", {}, from_micros(std::time(nullptr) * 1'000'000)).value();
     EXPECT_FALSE(here.connect().is_connected());
-    ASSERT_TRUE(write_file_atomically(here.settings.key_file, read_file(here.certificates.key_file, 65536).value()));
+    ASSERT_TRUE(
+        write_file_atomically(here.settings.key_file, read_file(here.certificates.key_file, 65536).value()));
     ASSERT_TRUE(write_file_atomically(here.settings.certificate_file,
                                       read_file(here.certificates.certificate_file, 65536).value()));
     ASSERT_TRUE(here.server->reload_certificate());

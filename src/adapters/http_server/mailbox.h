@@ -1,5 +1,6 @@
 #pragma once
-// The way into an I/O thread from other threads. Tasks delivered while earlier ones still wait cost no wake-up.
+// The way into an I/O thread from other threads. Tasks delivered while earlier ones still wait cost no
+// wake-up.
 
 #include <atomic>
 #include <functional>
@@ -30,7 +31,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
     void drain();
 
     std::atomic<std::thread::id> owner_;
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;                  // guards what follows
     boost::asio::io_context* context_;  // null once closed
     std::vector<std::function<void()>> tasks_;
 };

@@ -70,7 +70,8 @@ class RequestReader::Parser final : public beast::http::basic_parser<true> {
         }
         request.method = to_std(method);
         std::string_view rest = to_std(target);
-        if (const std::size_t scheme = rest.find("://"); !rest.starts_with('/') && scheme != std::string_view::npos) {
+        if (const std::size_t scheme = rest.find("://");
+            !rest.starts_with('/') && scheme != std::string_view::npos) {
             const std::size_t path = rest.find_first_of("/?", scheme + 3);
             rest = path == std::string_view::npos ? std::string_view("/") : rest.substr(path);
         }
@@ -83,8 +84,9 @@ class RequestReader::Parser final : public beast::http::basic_parser<true> {
     void on_field_impl(field, string_view name, string_view value, error_code& problem) override {
         if (is_header_done_) return;  // trailers are dropped: nothing may overrule the head
         if (request.headers.size() >= kHeaders) {
-            refuse({431, "HeadTooLarge", "the request has more than " + std::to_string(kHeaders) + " headers"},
-                   &problem);
+            refuse(
+                {431, "HeadTooLarge", "the request has more than " + std::to_string(kHeaders) + " headers"},
+                &problem);
             return;
         }
         request.headers.emplace_back(to_std(name), to_std(value));
@@ -97,15 +99,19 @@ class RequestReader::Parser final : public beast::http::basic_parser<true> {
             if (equals_ignoring_case(name, "host")) ++hosts;
             if (equals_ignoring_case(name, "transfer-encoding"))
                 other_encoding = other_encoding || !equals_ignoring_case(value, "chunked");
-            if (equals_ignoring_case(name, "expect")) expects_continue = equals_ignoring_case(value, "100-continue");
+            if (equals_ignoring_case(name, "expect"))
+                expects_continue = equals_ignoring_case(value, "100-continue");
         }
         if (hosts > 1 || (hosts == 0 && version == 11))
             refuse(bad_request("the request needs exactly one Host header"), &problem);
         if (other_encoding)
-            refuse({501, "NotImplemented", "of the transfer encodings this server takes chunked only"}, &problem);
+            refuse({501, "NotImplemented", "of the transfer encodings this server takes chunked only"},
+                   &problem);
     }
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-    std::size_t on_body_impl(string_view bytes, error_code& problem) override { return take_body(bytes, &problem); }
+    std::size_t on_body_impl(string_view bytes, error_code& problem) override {
+        return take_body(bytes, &problem);
+    }
     void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
     std::size_t on_chunk_body_impl(std::uint64_t, string_view bytes, error_code& problem) override {
         return take_body(bytes, &problem);
@@ -147,12 +153,14 @@ RequestReader::Outcome RequestReader::take(std::string_view bytes) {
         if (!parser.got_some())
             while (bytes.substr(outcome.consumed).starts_with("\r\n")) outcome.consumed += 2;
         const std::string_view rest = bytes.substr(outcome.consumed);
-        if (rest.empty() || rest.size() < parser.bytes_needed()) return stop(Progress::NeedsMore);
+        if (rest.size() < parser.bytes_needed() || (!parser.got_some() && rest == "\r"))
+            return stop(Progress::NeedsMore);
         error_code problem;
         const std::size_t count = parser.put(boost::asio::const_buffer(rest.data(), rest.size()), problem);
         outcome.consumed += count;
         if (!parser.head_told) parser.head_bytes += count;
-        if (parser.head_bytes > head_bytes_max_) problem = error::header_limit;  // Beast forgets what it consumed
+        if (parser.head_bytes > head_bytes_max_)
+            problem = error::header_limit;  // Beast forgets what it consumed
         if (problem && problem != error::need_more) {
             parser.explain(problem);
             return stop(Progress::Refused);

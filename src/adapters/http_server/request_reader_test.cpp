@@ -10,7 +10,8 @@ namespace {
 using Progress = RequestReader::Progress;
 
 // Feeds `text` in pieces and returns how it ended.
-Progress feed(RequestReader& reader, const std::string& text, std::size_t piece, std::uint64_t body_max = 1000) {
+Progress feed(RequestReader& reader, const std::string& text, std::size_t piece,
+              std::uint64_t body_max = 1000) {
     std::string waiting;
     for (std::size_t at = 0; at < text.size() || !waiting.empty();) {
         const std::string more = text.substr(std::min(at, text.size()), piece);
@@ -18,12 +19,14 @@ Progress feed(RequestReader& reader, const std::string& text, std::size_t piece,
         waiting += more;
         const auto outcome = reader.take(waiting);
         waiting.erase(0, outcome.consumed);
-        if (outcome.progress == Progress::Done || outcome.progress == Progress::Refused) return outcome.progress;
+        if (outcome.progress == Progress::Done || outcome.progress == Progress::Refused)
+            return outcome.progress;
         if (outcome.progress == Progress::HeadDone) {
             reader.limit_body(body_max);
             const auto again = reader.take(waiting);
             waiting.erase(0, again.consumed);
-            if (again.progress == Progress::Done || again.progress == Progress::Refused) return again.progress;
+            if (again.progress == Progress::Done || again.progress == Progress::Refused)
+                return again.progress;
         }
         if (more.empty()) break;
     }
@@ -90,8 +93,12 @@ TEST(RequestReader, LimitsHeadsAndBodies) {
     const std::string post = "POST / HTTP/1.1\r\nHost: h\r\n";
     EXPECT_EQ(status_of(post + "Content-Length: 1000\r\n\r\n" + std::string(1000, 'b')), 0);
     EXPECT_EQ(status_of(post + "Content-Length: 1001\r\n\r\n" + std::string(1001, 'b')), 413);
-    EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n" + std::string(1000, 'b') + "\r\n0\r\n\r\n"), 0);
-    EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n" + std::string(1000, 'b') + "\r\n1\r\nc"), 413);
+    EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n" + std::string(1000, 'b') +
+                        "\r\n0\r\n\r\n"),
+              0);
+    EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n" + std::string(1000, 'b') +
+                        "\r\n1\r\nc\r\n0\r\n\r\n"),
+              413);
     EXPECT_EQ(status_of(post + "Transfer-Encoding: chunked\r\n\r\n3;" + std::string(70'000, 'e'), 1000), 400);
 }
 
@@ -106,10 +113,18 @@ TEST(RequestReader, AnyBytesEndInAnAnswerOrInWaiting) {
         for (unsigned i = 0; i < changes; ++i) {
             const std::size_t at = random() % text.size();
             switch (random() % 4) {
-                case 0: text[at] = static_cast<char>(random()); break;
-                case 1: text.erase(at, random() % 5); break;
-                case 2: text.insert(at, 1 + random() % 3, static_cast<char>(random())); break;
-                default: text.insert(at, text.substr(random() % text.size(), random() % 9)); break;
+                case 0:
+                    text[at] = static_cast<char>(random());
+                    break;
+                case 1:
+                    text.erase(at, random() % 5);
+                    break;
+                case 2:
+                    text.insert(at, 1 + random() % 3, static_cast<char>(random()));
+                    break;
+                default:
+                    text.insert(at, text.substr(random() % text.size(), random() % 9));
+                    break;
             }
         }
         RequestReader reader(1024);

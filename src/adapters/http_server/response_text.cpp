@@ -10,48 +10,86 @@ namespace {
 
 std::string_view reason_of(int status) {
     switch (status) {
-        case 101: return "Switching Protocols";
-        case 200: return "OK";
-        case 201: return "Created";
-        case 202: return "Accepted";
-        case 204: return "No Content";
-        case 206: return "Partial Content";
-        case 301: return "Moved Permanently";
-        case 302: return "Found";
-        case 303: return "See Other";
-        case 304: return "Not Modified";
-        case 307: return "Temporary Redirect";
-        case 308: return "Permanent Redirect";
-        case 400: return "Bad Request";
-        case 401: return "Unauthorized";
-        case 403: return "Forbidden";
-        case 404: return "Not Found";
-        case 405: return "Method Not Allowed";
-        case 406: return "Not Acceptable";
-        case 408: return "Request Timeout";
-        case 409: return "Conflict";
-        case 410: return "Gone";
-        case 411: return "Length Required";
-        case 412: return "Precondition Failed";
-        case 413: return "Payload Too Large";
-        case 415: return "Unsupported Media Type";
-        case 416: return "Range Not Satisfiable";
-        case 422: return "Unprocessable Entity";
-        case 429: return "Too Many Requests";
-        case 431: return "Request Header Fields Too Large";
-        case 500: return "Internal Server Error";
-        case 501: return "Not Implemented";
-        case 502: return "Bad Gateway";
-        case 503: return "Service Unavailable";
-        case 504: return "Gateway Timeout";
-        case 505: return "HTTP Version Not Supported";
-        case 507: return "Insufficient Storage";
-        default: return "Status";
+        case 101:
+            return "Switching Protocols";
+        case 200:
+            return "OK";
+        case 201:
+            return "Created";
+        case 202:
+            return "Accepted";
+        case 204:
+            return "No Content";
+        case 206:
+            return "Partial Content";
+        case 301:
+            return "Moved Permanently";
+        case 302:
+            return "Found";
+        case 303:
+            return "See Other";
+        case 304:
+            return "Not Modified";
+        case 307:
+            return "Temporary Redirect";
+        case 308:
+            return "Permanent Redirect";
+        case 400:
+            return "Bad Request";
+        case 401:
+            return "Unauthorized";
+        case 403:
+            return "Forbidden";
+        case 404:
+            return "Not Found";
+        case 405:
+            return "Method Not Allowed";
+        case 406:
+            return "Not Acceptable";
+        case 408:
+            return "Request Timeout";
+        case 409:
+            return "Conflict";
+        case 410:
+            return "Gone";
+        case 411:
+            return "Length Required";
+        case 412:
+            return "Precondition Failed";
+        case 413:
+            return "Payload Too Large";
+        case 415:
+            return "Unsupported Media Type";
+        case 416:
+            return "Range Not Satisfiable";
+        case 422:
+            return "Unprocessable Entity";
+        case 429:
+            return "Too Many Requests";
+        case 431:
+            return "Request Header Fields Too Large";
+        case 500:
+            return "Internal Server Error";
+        case 501:
+            return "Not Implemented";
+        case 502:
+            return "Bad Gateway";
+        case 503:
+            return "Service Unavailable";
+        case 504:
+            return "Gateway Timeout";
+        case 505:
+            return "HTTP Version Not Supported";
+        case 507:
+            return "Insufficient Storage";
+        default:
+            return "Status";
     }
 }
 
 bool is_ours(std::string_view name) {
-    constexpr std::array<std::string_view, 4> kOurs = {"connection", "content-length", "transfer-encoding", "date"};
+    constexpr std::array<std::string_view, 4> kOurs = {"connection", "content-length", "transfer-encoding",
+                                                       "date"};
     return std::any_of(kOurs.begin(), kOurs.end(),
                        [name](std::string_view ours) { return equals_ignoring_case(name, ours); });
 }
@@ -93,7 +131,8 @@ void append_head(std::string* text, const ports::HttpResponse& response, const H
 
 bool asks_to_close(const ports::HttpResponse& response) {
     return std::any_of(response.headers.begin(), response.headers.end(), [](const ports::Header& header) {
-        return equals_ignoring_case(header.first, "connection") && equals_ignoring_case(header.second, "close");
+        return equals_ignoring_case(header.first, "connection") &&
+               equals_ignoring_case(header.second, "close");
     });
 }
 
@@ -101,8 +140,8 @@ ports::HttpResponse make_refusal(const Refusal& refusal) {
     ports::HttpResponse response;
     response.status = refusal.status;
     response.headers = {{"Content-Type", "application/json"}};
-    response.body = "{\"error\":{\"code\":" + json_quote(refusal.code) + ",\"message\":" + json_quote(refusal.message) +
-                    "}}";
+    response.body = "{\"error\":{\"code\":" + json_quote(refusal.code) +
+                    ",\"message\":" + json_quote(refusal.message) + "}}";
     return response;
 }
 

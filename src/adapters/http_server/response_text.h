@@ -19,8 +19,8 @@ struct HeadFacts {
     std::string_view date;
 };
 
-// Control characters in header values become spaces, so that no value can begin a header of its own. Headers that
-// are the server's business (Connection, Content-Length, Transfer-Encoding, Date) are left out.
+// Control characters in header values become spaces, so that no value can begin a header of its own. Headers
+// that are the server's business (Connection, Content-Length, Transfer-Encoding, Date) are left out.
 void append_head(std::string* text, const ports::HttpResponse& response, const HeadFacts& facts);
 
 bool asks_to_close(const ports::HttpResponse& response);

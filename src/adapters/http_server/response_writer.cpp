@@ -30,7 +30,8 @@ void ResponseWriter::begin(ports::HttpResponse response, std::shared_ptr<Stream>
     chunked_ = stream_ != nullptr && !terms.http_1_0 && !is_head_;
     const bool no_body = has_no_body(response.status);
     if (response.file && !no_body && !is_head_ && !open_range(*response.file))
-        response = make_refusal({500, "InternalError", "the server cannot read this file any more: look at its log"});
+        response = make_refusal(
+            {500, "InternalError", "the server cannot read this file any more: look at its log"});
 
     HeadFacts facts{terms.http_1_0, terms.keep_alive, chunked_, std::nullopt, terms.date};
     if (is_head_ && response.content_length) {
@@ -94,17 +95,14 @@ ResponseWriter::Progress ResponseWriter::feed_stream(Transport* transport) {
     stream_->taken_by_client(std::exchange(stream_in_flight_, 0));
     if (stream_ended_) return Progress::Finished;
     const Stream::Portion portion = stream_->take();
-    if (portion.overflowed) {
-        log(Level::Warning, "stream_cut", {{"why", "the client takes too little"}});
-        return Progress::Broken;
-    }
     stream_ended_ = portion.finished;
     stream_in_flight_ = portion.bytes.size();
     if (chunked_) {
         std::string text;
         if (!portion.bytes.empty()) {
             std::array<char, 20> size{};
-            char* const end = std::to_chars(size.data(), size.data() + size.size(), portion.bytes.size(), 16).ptr;
+            char* const end =
+                std::to_chars(size.data(), size.data() + size.size(), portion.bytes.size(), 16).ptr;
             text.append(size.data(), end).append("\r\n").append(portion.bytes).append("\r\n");
         }
         if (stream_ended_) text += "0\r\n\r\n";

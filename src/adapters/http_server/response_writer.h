@@ -1,5 +1,6 @@
 #pragma once
-// Feeds one answer to a transport in slices: a body, a range of a file, or a stream. Never holds a whole file.
+// Feeds one answer to a transport in slices: a body, a range of a file, or a stream. Never holds a whole
+// file.
 
 #include <cstdint>
 #include <memory>
@@ -23,14 +24,18 @@ class ResponseWriter {
         std::string_view date;
     };
     // Queues the head, with the body if it is small.
-    void begin(ports::HttpResponse response, std::shared_ptr<Stream> stream, const Terms& terms, Transport* transport);
+    void begin(ports::HttpResponse response, std::shared_ptr<Stream> stream, const Terms& terms,
+               Transport* transport);
 
     enum class Progress { Queued, Waiting, Finished, Broken };
     // When everything queued was sent: queues the next slice. Waiting: the stream's writer has nothing yet.
     Progress feed(std::span<char> scratch, Transport* transport);
 
     bool is_streaming() const { return stream_ != nullptr; }
-    bool is_forgotten() const { return stream_ != nullptr && stream_.use_count() == 1; }  // its writer dropped it
+    bool is_forgotten() const {
+        return stream_ != nullptr && stream_.use_count() == 1;
+    }  // its writer dropped it
+    bool is_overflowed() const { return stream_ != nullptr && stream_->is_overflowed(); }
     void cut();  // tells the stream's writer that the client is gone
     void reset();
 

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -27,6 +28,10 @@ std::string Reply::header(std::string_view name) const {
 
 TestClient::TestClient(int port, Security security, const std::string& ca_file, SSL_SESSION* resume)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sigset_t pipe{};  // in this thread only: the server must do without
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     const timeval patience{20, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -58,7 +63,8 @@ TestClient::~TestClient() {
 bool TestClient::send(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t count = ssl_ != nullptr
-                                  ? SSL_write(ssl_, bytes.data(), static_cast<int>(std::min<std::size_t>(bytes.size(), 1U << 20)))
+                                  ? SSL_write(ssl_, bytes.data(),
+                                              static_cast<int>(std::min<std::size_t>(bytes.size(), 1U << 20)))
                                   : ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (count <= 0) return false;
         bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -143,7 +149,8 @@ void TestClient::reset() {
 
 bool TestClient::upgrade(const std::string& path, const std::string& more_headers) {
     send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + more_headers + "\r\n");
+         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + more_headers +
+         "\r\n");
     std::string line;
     if (!read_line(&line) || line.find("101") == std::string::npos) return false;
     bool accepted = false;
@@ -185,12 +192,20 @@ TestClient::Frame TestClient::read_frame() {
 }
 
 ServerUnderTest::ServerUnderTest() {
+    sigset_t pipe{};
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    const timespec at_once{};
+    while (::sigtimedwait(&pipe, nullptr, &at_once) == SIGPIPE) {
+    }
+    ::pthread_sigmask(SIG_UNBLOCK, &pipe, nullptr);
     configure_log({.least = Level::Error});
     std::string pattern = testing::TempDir() + "lavant-http-XXXXXX";
     EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
     folder = pattern;
     EXPECT_TRUE(make_directories(spool()));
-    certificates = ensure_certificates(folder + "/tls", {}, from_micros(std::time(nullptr) * 1'000'000)).value();
+    certificates =
+        ensure_certificates(folder + "/tls", {}, from_micros(std::time(nullptr) * 1'000'000)).value();
     settings.certificate_file = certificates.certificate_file;
     settings.key_file = certificates.key_file;
     settings.temporary_folder = spool();

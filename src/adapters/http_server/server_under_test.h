@@ -34,8 +34,8 @@ class TestClient {
 
     bool is_connected() const { return connected_; }
     bool send(std::string_view bytes);
-    std::string receive();            // some bytes; "" at the end
-    std::string receive_all();        // until the server closes
+    std::string receive();      // some bytes; "" at the end
+    std::string receive_all();  // until the server closes
     std::string receive_exactly(std::size_t bytes);
     Reply read_reply(bool to_head = false);  // one response; what follows stays
     void close();
@@ -71,7 +71,8 @@ class TestApplication : public ports::HttpApplication {
         return ports::BodyPlan{1U << 20, false};
     };
     std::function<void(ports::HttpRequest, std::shared_ptr<ports::Responder>)> on_request;
-    std::function<tl::expected<std::unique_ptr<ports::SocketHandler>, ports::HttpResponse>(const ports::HttpRequest&)>
+    std::function<tl::expected<std::unique_ptr<ports::SocketHandler>, ports::HttpResponse>(
+        const ports::HttpRequest&)>
         on_socket;
 
     ports::BodyPlan plan_body(const ports::HttpRequest& head) override { return on_plan(head); }

@@ -22,8 +22,8 @@ std::string last_error() {
 }
 
 // HTTP/1.1 where the client offers it; a client that offers only others is answered without a choice.
-int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes, const unsigned char* offered,
-                    unsigned int offered_bytes, void*) {
+int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
+                    const unsigned char* offered, unsigned int offered_bytes, void*) {
     static constexpr std::array<unsigned char, 9> kOurs = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     unsigned char* found = nullptr;
     if (SSL_select_next_proto(&found, chosen_bytes, kOurs.data(), kOurs.size(), offered, offered_bytes) !=
@@ -35,15 +35,16 @@ int select_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_by
 
 void set_up(SSL_CTX* context) {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF |
-                                     SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                     SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                     SSL_OP_PRIORITIZE_CHACHA);
     // AES-128 first: it is the fastest on machines with AES instructions, and strong enough.
     SSL_CTX_set_ciphersuites(context,
                              "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
     SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);  // idle connections hold no buffers
-    SSL_CTX_set_read_ahead(context, 1);  // one system call for a record, not two
+    SSL_CTX_set_read_ahead(context, 1);                       // one system call for a record, not two
     SSL_CTX_set_num_tickets(context, 1);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // tickets only: no state here
     SSL_CTX_set_alpn_select_cb(context, select_protocol, nullptr);
@@ -98,14 +99,18 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::load(const std::string& ce
     set_up(made->context_);
     made->wire_method_ = make_wire_method();
     if (SSL_CTX_use_certificate_chain_file(made->context_, certificate_file.c_str()) != 1)
-        return fail(ErrorCode::InvalidArgument, "cannot use '" + certificate_file +
-                                                    "' as the server's certificate: it must be PEM, the server's "
-                                                    "first and its issuers after it (" + last_error() + ")");
+        return fail(ErrorCode::InvalidArgument,
+                    "cannot use '" + certificate_file +
+                        "' as the server's certificate: it must be PEM, the server's "
+                        "first and its issuers after it (" +
+                        last_error() + ")");
     if (SSL_CTX_use_PrivateKey_file(made->context_, key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(made->context_) != 1)
-        return fail(ErrorCode::InvalidArgument, "cannot use '" + key_file + "' as the key of '" + certificate_file +
-                                                    "': it must be the PEM key, without a password, that belongs to "
-                                                    "it (" + last_error() + ")");
+        return fail(ErrorCode::InvalidArgument,
+                    "cannot use '" + key_file + "' as the key of '" + certificate_file +
+                        "': it must be the PEM key, without a password, that belongs to "
+                        "it (" +
+                        last_error() + ")");
     return std::shared_ptr<const TlsContext>(made);
 }
 

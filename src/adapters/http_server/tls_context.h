@@ -10,8 +10,8 @@
 
 namespace lavant::adapters::http {
 
-// Where a TLS object gets its bytes and where it leaves them: read from the socket, written to memory, so that
-// several records leave with one system call.
+// Where a TLS object gets its bytes and where it leaves them: read from the socket, written to memory, so
+// that several records leave with one system call.
 struct TlsWire {
     int socket = -1;
     std::string out;

@@ -42,11 +42,16 @@ void Transport::begin_tls(std::shared_ptr<const TlsContext> tls) {
 
 Io Transport::classify(int result) {
     switch (SSL_get_error(ssl_, result)) {
-        case SSL_ERROR_NONE: return Io::Done;
-        case SSL_ERROR_WANT_READ: return Io::WantRead;
-        case SSL_ERROR_WANT_WRITE: return Io::WantWrite;
-        case SSL_ERROR_ZERO_RETURN: return Io::Closed;
-        default: break;
+        case SSL_ERROR_NONE:
+            return Io::Done;
+        case SSL_ERROR_WANT_READ:
+            return Io::WantRead;
+        case SSL_ERROR_WANT_WRITE:
+            return Io::WantWrite;
+        case SSL_ERROR_ZERO_RETURN:
+            return Io::Closed;
+        default:
+            break;
     }
     ERR_clear_error();
     broken_ = true;

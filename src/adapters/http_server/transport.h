@@ -1,6 +1,7 @@
 #pragma once
-// One accepted socket, with or without TLS, never blocking. Reads and writes are tried at once; who is told to
-// wait arms a wait. What is to be sent is encrypted into one buffer and leaves with as few system calls as possible.
+// One accepted socket, with or without TLS, never blocking. Reads and writes are tried at once; who is told
+// to wait arms a wait. What is to be sent is encrypted into one buffer and leaves with as few system calls as
+// possible.
 
 #include <openssl/ssl.h>
 
@@ -17,7 +18,12 @@
 
 namespace lavant::adapters::http {
 
-enum class Io { Done, WantRead, WantWrite, Closed };  // Closed: by the peer, or broken; nothing more will come
+enum class Io {
+    Done,
+    WantRead,
+    WantWrite,
+    Closed
+};  // Closed: by the peer, or broken; nothing more will come
 
 struct ReadOutcome {
     Io io = Io::Closed;
@@ -59,7 +65,8 @@ class Transport {
     }
     auto get_executor() { return descriptor_.get_executor(); }
 
-    void finish_sending();  // TLS and TCP are told that nothing more comes; what is queued must be flushed before
+    void
+    finish_sending();  // TLS and TCP are told that nothing more comes; what is queued must be flushed before
     void close();
     bool is_open() const { return descriptor_.is_open(); }
 

@@ -18,8 +18,9 @@ namespace net = boost::asio;
 namespace websocket = boost::beast::websocket;
 using boost::system::error_code;
 
-constexpr std::size_t kBatchBytes = 256U << 10;   // laid into the transport at a time
-constexpr std::size_t kControlBytes = 64U << 10;  // queued: above this Beast waits with pongs, and so stops reading
+constexpr std::size_t kBatchBytes = 256U << 10;  // laid into the transport at a time
+constexpr std::size_t kControlBytes =
+    64U << 10;  // queued: above this Beast waits with pongs, and so stops reading
 constexpr std::size_t kKeptBytes = 128U << 10;
 
 template <class Buffers>
@@ -56,13 +57,13 @@ class Pipe {
 
     template <class Buffers, class Handler>
     auto async_read_some(const Buffers& buffers, Handler&& handler) {
-        return net::async_compose<Handler, void(error_code, std::size_t)>(ReadOp{this, first_of(buffers)}, handler,
-                                                                          get_executor());
+        return net::async_compose<Handler, void(error_code, std::size_t)>(ReadOp{this, first_of(buffers)},
+                                                                          handler, get_executor());
     }
     template <class Buffers, class Handler>
     auto async_write_some(const Buffers& buffers, Handler&& handler) {
-        return net::async_compose<Handler, void(error_code, std::size_t)>(WriteOp{this, first_of(buffers)}, handler,
-                                                                          get_executor());
+        return net::async_compose<Handler, void(error_code, std::size_t)>(WriteOp{this, first_of(buffers)},
+                                                                          handler, get_executor());
     }
 
     friend void beast_close_socket(Pipe& pipe) { pipe.transport_->close(); }
@@ -70,11 +71,13 @@ class Pipe {
     template <class Handler>
     friend void async_teardown(beast::role_type, Pipe& pipe, Handler&& handler) {
         pipe.transport_->finish_sending();
-        net::post(pipe.get_executor(), beast::bind_front_handler(std::forward<Handler>(handler), error_code{}));
+        net::post(pipe.get_executor(),
+                  beast::bind_front_handler(std::forward<Handler>(handler), error_code{}));
     }
 
  private:
-    // Completes through the executor when there was nothing to wait for: a handler never runs inside its initiation.
+    // Completes through the executor when there was nothing to wait for: a handler never runs inside its
+    // initiation.
     struct ReadOp {
         Pipe* pipe;
         net::mutable_buffer into;
@@ -178,10 +181,10 @@ Peer::Peer(std::weak_ptr<WebSocket> socket, std::shared_ptr<Mailbox> mailbox, st
 void Peer::send(std::string frame) {
     {
         const std::lock_guard lock(mutex_);
-        if (gone_ || pending_.closing || pending_.overflowed) return;
+        if (gone_ || pending_.closing || overflowed_) return;
         bytes_waiting_ += frame.size();
         if (bytes_waiting_ > bytes_max_)
-            pending_.overflowed = true;
+            overflowed_ = true;
         else
             pending_.frames.push_back(std::move(frame));
         if (woken_) return;
@@ -210,8 +213,8 @@ void Peer::wake() {
 Peer::Portion Peer::take() {
     const std::lock_guard lock(mutex_);
     woken_ = false;
-    Portion portion = std::move(pending_);
-    pending_ = {{}, portion.closing, portion.overflowed};
+    Portion portion = std::exchange(pending_, {});
+    pending_.closing = portion.closing;
     return portion;
 }
 
@@ -288,6 +291,11 @@ void WebSocket::read_next() {
 }
 
 void WebSocket::peer_has_more() {
+    if (peer_->is_overflowed() && !ended_) {
+        log(Level::Warning, "websocket_cut", {{"why", "the other end takes too little"}});
+        abort();
+        return;
+    }
     if (!write_armed_ && !ended_) send_more();
 }
 
@@ -318,11 +326,6 @@ void WebSocket::send_more() {
 void WebSocket::lay_frames() {
     if (!open_ || closing_) return;
     Peer::Portion portion = peer_->take();
-    if (portion.overflowed) {
-        log(Level::Warning, "websocket_cut", {{"why", "the other end takes too little"}});
-        abort();
-        return;
-    }
     close_wanted_ = portion.closing;
     for (std::string& frame : portion.frames) outgoing_.push_back(std::move(frame));
     std::string batch;
@@ -375,8 +378,9 @@ void WebSocket::drain() {
 void WebSocket::abort() { transport_->close(); }
 
 void WebSocket::count_bytes() {
-    common_.bytes_in.fetch_add(transport_->bytes_read() - std::exchange(counted_in_, transport_->bytes_read()),
-                               std::memory_order_relaxed);
+    common_.bytes_in.fetch_add(
+        transport_->bytes_read() - std::exchange(counted_in_, transport_->bytes_read()),
+        std::memory_order_relaxed);
     common_.bytes_out.fetch_add(
         transport_->bytes_written() - std::exchange(counted_out_, transport_->bytes_written()),
         std::memory_order_relaxed);

@@ -1,7 +1,8 @@
 #pragma once
-// One WebSocket after its upgrade. Beast reads (masks, fragments, pings, limits); frames to be sent are laid one
-// after the other into the transport and leave together.
+// One WebSocket after its upgrade. Beast reads (masks, fragments, pings, limits); frames to be sent are laid
+// one after the other into the transport and leave together.
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -28,9 +29,9 @@ class Peer final : public ports::SocketPeer {
     struct Portion {
         std::vector<std::string> frames;
         bool closing = false;
-        bool overflowed = false;
     };
     Portion take();
+    bool is_overflowed() const { return overflowed_.load(); }  // the other end takes too little: cut it
     void sent(std::size_t bytes);
     void mark_gone();
 
@@ -40,6 +41,7 @@ class Peer final : public ports::SocketPeer {
     const std::weak_ptr<WebSocket> socket_;
     const std::shared_ptr<Mailbox> mailbox_;  // shared: see Mailbox
     const std::size_t bytes_max_;
+    std::atomic<bool> overflowed_{false};
     std::mutex mutex_;  // guards what follows
     Portion pending_;
     std::size_t bytes_waiting_ = 0;
@@ -49,7 +51,8 @@ class Peer final : public ports::SocketPeer {
 
 class WebSocket final : public Client, public std::enable_shared_from_this<WebSocket> {
  public:
-    WebSocket(Worker& worker, std::unique_ptr<Transport> transport, std::unique_ptr<ports::SocketHandler> handler);
+    WebSocket(Worker& worker, std::unique_ptr<Transport> transport,
+              std::unique_ptr<ports::SocketHandler> handler);
     ~WebSocket() override;
 
     // Answers the upgrade request; `received` came after it.
@@ -82,7 +85,7 @@ class WebSocket final : public Client, public std::enable_shared_from_this<WebSo
     std::size_t in_flight_ = 0;
     bool write_armed_ = false;
     bool close_wanted_ = false;
-    bool open_ = false;     // the application was told
+    bool open_ = false;  // the application was told
     bool closing_ = false;
     bool ended_ = false;
     Tick stuck_since_ = Tick::max();

@@ -15,8 +15,8 @@ constexpr std::size_t kScratchBytes = 64U << 10;
 // Fine enough for the shortest time-out, and at most once a second.
 std::chrono::milliseconds tick_of(const ServerLimits& limits) {
     const Duration least = std::min({limits.head, limits.idle, limits.body, limits.write, limits.ping});
-    return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(least / 4), std::chrono::milliseconds{5},
-                      std::chrono::milliseconds{1000});
+    return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(least / 4),
+                      std::chrono::milliseconds{5}, std::chrono::milliseconds{1000});
 }
 
 }  // namespace

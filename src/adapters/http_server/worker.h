@@ -1,5 +1,6 @@
 #pragma once
-// One I/O thread with its connections. Everything but start(), finish() and the mailbox happens on that thread.
+// One I/O thread with its connections. Everything but start(), finish() and the mailbox happens on that
+// thread.
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -26,7 +27,8 @@ using Tick = std::chrono::steady_clock::time_point;
 
 // What all threads of a server see.
 struct Common {
-    Common(ServerSettings chosen, ports::HttpApplication& behind) : settings(std::move(chosen)), application(behind) {}
+    Common(ServerSettings chosen, ports::HttpApplication& behind)
+        : settings(std::move(chosen)), application(behind) {}
 
     const ServerSettings settings;
     ports::HttpApplication& application;
@@ -45,9 +47,9 @@ struct Common {
     std::atomic<std::uint64_t> body_bytes{0};  // request bodies in memory
     std::atomic<std::uint64_t> file_names{0};
 
-    std::mutex mutex;  // guards tls; and is the lock of all_gone
+    std::mutex mutex;                       // guards tls; and is the lock of all_gone
     std::shared_ptr<const TlsContext> tls;  // shared: see TlsContext
-    std::condition_variable all_gone;  // connections reached zero
+    std::condition_variable all_gone;       // connections reached zero
 };
 
 // A connection as its thread sees it: HTTP or, after an upgrade, a WebSocket.

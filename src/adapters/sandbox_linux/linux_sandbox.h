@@ -60,6 +60,7 @@ class LinuxSandbox final : public ports::Sandbox {
     void set_up_namespaces();
     void set_up_users();
     [[nodiscard]] Result<void> try_confined_task(bool with_overlay);
+    [[nodiscard]] Result<void> run_trial(bool with_overlay);
     void check_confinement();
 
     bool confines(const ports::ConfinedTask& task) const { return task.confined && view_.has_value(); }

@@ -43,6 +43,7 @@ void LinuxSandbox::set_up_cgroups() {
         cgroups_off_ = tried.error().message;
         return;
     }
+    static_cast<void>(tried->remove());  // Refused where a task of an earlier agent is in it, as it should be.
     node_ = host::Cgroup::at(own);
     slots_.settings().parent = own;
 }
@@ -62,7 +63,6 @@ void LinuxSandbox::set_up_namespaces() {
             namespaces_off_ = entered.error().message;
             return;
         }
-        in_user_namespace_ = true;
         view = make_system_view();
         if (!view) {
             namespaces_off_ = view.error().message;
@@ -70,12 +70,13 @@ void LinuxSandbox::set_up_namespaces() {
         }
     }
     view_ = *std::move(view);
+    in_user_namespace_ = in_made_user_namespace();
     slots_.settings().scratch_folders = true;
     set_up_users();
 }
 
 void LinuxSandbox::set_up_users() {
-    if (in_user_namespace_ || ::geteuid() != 0) {
+    if (::geteuid() != 0) {
         users_off_ = "tasks run as the agent's user";
     } else if (!may_change_user(settings_.first_user)) {
         users_off_ = "user " + std::to_string(settings_.first_user) + " is not available here";
@@ -91,8 +92,19 @@ void LinuxSandbox::set_up_users() {
     }
 }
 
-// Nothing tells better whether confinement works than a confined task.
+// Nothing tells better whether confinement works than a confined task. It has a slot apart: the others may hold
+// tasks of an agent before us.
 Result<void> LinuxSandbox::try_confined_task(bool with_overlay) {
+    SlotSettings apart = slots_.settings();
+    apart.folder += "/trial";
+    apart.parent = {};
+    Slots others = std::exchange(slots_, Slots(std::move(apart)));
+    auto tried = run_trial(with_overlay);
+    slots_ = std::move(others);
+    return tried;
+}
+
+Result<void> LinuxSandbox::run_trial(bool with_overlay) {
     const std::string folder = settings_.folder + "/trial/task";
     LAVANT_TRY_VOID(remove_tree(settings_.folder + "/trial"));
     LAVANT_TRY_VOID(make_directories(folder));
@@ -129,11 +141,7 @@ void LinuxSandbox::check_confinement() {
     auto tried = try_confined_task(false);
     if (!tried && slots_.settings().identities) {
         // Without idmapped mounts inputs change owner instead.
-        slots_ = Slots([&] {
-            SlotSettings fewer = slots_.settings();
-            fewer.identities = false;
-            return fewer;
-        }());
+        slots_.settings().identities = false;
         tried = try_confined_task(false);
     }
     if (tried) return;

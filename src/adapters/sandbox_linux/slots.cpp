@@ -20,7 +20,9 @@ Result<int> Slots::take() {
     if (slot.leaf && slot.leaf->populated() && !slot.leaf->kill_all(kKillLimit))
         return fail(ErrorCode::Unavailable, "processes in cgroup '" + slot.leaf->place().unified +
                                                 "' do not die; see what they wait for, or restart the machine");
+    if (!slot.clean) LAVANT_TRY_VOID(clean(slot));
     slot.taken = true;
+    slot.clean = false;
     return number;
 }
 
@@ -31,11 +33,15 @@ Result<void> Slots::take_again(int number) {
 }
 
 void Slots::give_back(int number) {
-    Slot& slot = at(number);
-    if (!slot.scratch.empty())
-        if (auto emptied = host::remove_contents(slot.scratch); !emptied)
-            log(Level::Warning, "scratch_not_emptied", {{"problem", emptied.error().message}});
-    slot.taken = false;
+    at(number).taken = false;
+    if (auto cleaned = clean(at(number)); !cleaned)
+        log(Level::Warning, "scratch_not_emptied", {{"problem", cleaned.error().message}});
+}
+
+Result<void> Slots::clean(Slot& slot) {
+    if (!slot.scratch.empty()) LAVANT_TRY_VOID(host::remove_contents(slot.scratch));
+    slot.clean = true;
+    return {};
 }
 
 void Slots::remove_free() {
@@ -67,7 +73,6 @@ Result<Slot> Slots::make(int number) const {
     if (settings_.scratch_folders) {
         slot.scratch = settings_.folder + "/tmp-" + std::to_string(number);
         LAVANT_TRY_VOID(make_folder_for(slot.scratch, slot.owner));
-        LAVANT_TRY_VOID(host::remove_contents(slot.scratch));
         ::chmod(slot.scratch.c_str(), 01777);
     }
     return slot;

@@ -16,6 +16,7 @@ namespace lavant::sandbox_linux {
 struct Slot {
     int number = 0;
     bool taken = false;
+    bool clean = false;  // nothing of an earlier task is left in it
     std::optional<host::Cgroup> leaf;
     Owner owner;          // the task's own user, where it gets one
     Fd identity;          // for idmapped mounts
@@ -48,6 +49,7 @@ class Slots {
  private:
     [[nodiscard]] Result<void> make_up_to(int number);
     [[nodiscard]] Result<Slot> make(int number) const;
+    [[nodiscard]] static Result<void> clean(Slot& slot);
     SlotSettings settings_;
     std::vector<Slot> slots_;
 };

@@ -23,6 +23,9 @@ struct SystemView {
 // Mounts that appear on the machine later are still seen. Call with one thread only.
 [[nodiscard]] Result<void> enter_user_namespace();
 
+// Whether this process is in a user namespace that somebody made (a container, or enter_user_namespace).
+bool in_made_user_namespace();
+
 // Whether enter_user_namespace and make_system_view would work, tried in a child.
 [[nodiscard]] Result<void> try_user_namespace();
 

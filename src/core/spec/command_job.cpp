@@ -89,8 +89,11 @@ void read_own_command(Fields& fields, Reading& reading, CommandJobSpec& spec) {
     } else if (trim(spec.command).empty() && fields.map().find("command")->is_string()) {
         fields.problem("command", "is empty; say what to run");
     }
-    if (!fields.has("environment") && fields.map().is_map()) {
-        fields.problem("environment", "is missing; write azureml:NAME@latest or {image: IMAGE}");
+    // On the submitter's own machine its own interpreter is meant.
+    const Document* compute = fields.map().is_map() ? fields.map().find("compute") : nullptr;
+    const bool local = compute != nullptr && (compute->text == "local" || compute->text == "azureml:local");
+    if (!fields.has("environment") && fields.map().is_map() && !local) {
+        fields.problem("environment", "is missing; write azureml:NAME@latest, {image: IMAGE} or host");
     }
 }
 

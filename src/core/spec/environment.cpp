@@ -152,6 +152,9 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         if (!environment.name.empty()) {
             reading.beyond_azure.push_back(path + ".name: ignored; an environment defined inside a job stays anonymous");
         }
+        if (value->find("properties") != nullptr) {
+            reading.beyond_azure.push_back(path + ".properties: refused inside a job; remove it");
+        }
         return environment;
     }
     if (!value->is_string()) {
@@ -159,12 +162,18 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         return {};
     }
     if (value->text.starts_with("azureml:")) return read_reference(*value, path, reading);
+    if (value->text == "host") {
+        reading.beyond_azure.push_back(path + ": refused; `host` is the interpreter of the submitter's own machine");
+        EnvironmentSpec environment;
+        environment.reference = value->text;
+        return environment;
+    }
     const std::string file = join_path(reading.folder, without_file_scheme(value->text));
     if (value->text.starts_with("file:") || reading.loader.kind_of(file) == PathKind::File) {
         return read_file(*value, path, reading);
     }
     fields.problem("environment", "'" + value->text + "' is neither a file nor a registered environment; write azureml:" +
-                                      "NAME@latest, azureml:NAME:VERSION or {image: IMAGE}");
+                                      "NAME@latest, azureml:NAME:VERSION, {image: IMAGE} or host");
     return {};
 }
 

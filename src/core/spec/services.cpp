@@ -4,7 +4,10 @@
 namespace lavant::spec {
 namespace {
 
-const std::vector<std::string> kTypes = {"ssh", "vs_code", "jupyter_lab", "tensor_board", "custom"};
+const std::vector<std::string>& service_types() {
+    static const std::vector<std::string> types = {"ssh", "vs_code", "jupyter_lab", "tensor_board", "custom"};
+    return types;
+}
 
 std::string read_type(Fields& fields, ServiceSpec& service, Reading& reading) {
     if (fields.has("job_service_type")) {
@@ -13,13 +16,13 @@ std::string read_type(Fields& fields, ServiceSpec& service, Reading& reading) {
         if (fields.has("type")) {
             fields.problem("job_service_type", "cannot stand beside type, which means the same");
         }
-        return fields.choice("job_service_type", kTypes);
+        return fields.choice("job_service_type", service_types());
     }
     if (!fields.has("type")) {
-        fields.problem("type", "is missing; it must be " + listed(kTypes));
+        fields.problem("type", "is missing; it must be " + listed(service_types()));
         return "";
     }
-    return fields.choice("type", kTypes);
+    return fields.choice("type", service_types());
 }
 
 // Keys that have a spelling of their own beside `properties`.
