@@ -194,13 +194,4 @@ void Loop::prepare_failed(Work& work, const Error& error) {
                   .log_bytes = close_log(work)});
 }
 
-// ./outputs and ./logs are there when the command starts.
-void Loop::make_kept_folders(const Work& work) {
-    const std::string written = ports_.sandbox.written_files(work.confined);
-    for (const char* name : {"/outputs", "/logs"}) {
-        if (const Result<void> made = make_directories(written + name); !made)
-            log(Level::Warning, "folder_not_made", {{"error", made.error().message}});
-    }
-}
-
 }  // namespace lavant::agent
