@@ -1,4 +1,5 @@
-// Any bytes as a job file: read, checked, and written to the wire, which the server's own reader must then take.
+// Any bytes as a job file: read, checked, and written to the wire, which the server's own reader must then
+// take.
 
 #include <cstddef>
 #include <cstdint>
