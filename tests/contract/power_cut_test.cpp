@@ -52,7 +52,7 @@ class PowerCut : public testing::Test {
     // Cuts at sync `n`, looks at what is left, and goes on from there to the end.
     void cut_and_go_on(int n, std::uint64_t seed) {
         SCOPED_TRACE("cut at sync " + std::to_string(n) + ", seed " + std::to_string(seed));
-        TemporaryFolder folder;
+        TemporaryFolder folder(TemporaryFolder::On::Memory);
         LossyVfs vfs;
         vfs.cut_at_sync(n);
         const std::size_t acknowledged = run(vfs, folder / "lavant.db", 0);
@@ -71,7 +71,7 @@ class PowerCut : public testing::Test {
         EXPECT_EQ(*(*SqliteStore::open(folder / "lavant.db"))->load_live(), states_.back());
     }
     int syncs_of_a_whole_run() {
-        TemporaryFolder folder;
+        TemporaryFolder folder(TemporaryFolder::On::Memory);
         LossyVfs vfs;
         EXPECT_EQ(run(vfs, folder / "lavant.db", 0), batches_.size());
         return vfs.syncs();
@@ -94,7 +94,7 @@ TEST_F(PowerCut, ThatLeavesSomeOfTheLaterSectorsLosesNothingEither) {
 
 // The tool itself: were a commit acknowledged before it is synced, the tests above would notice.
 TEST_F(PowerCut, OnADiskThatLiesAboutSyncsLosesWhatWasAcknowledged) {
-    TemporaryFolder folder;
+    TemporaryFolder folder(TemporaryFolder::On::Memory);
     LossyVfs vfs;
     const std::string path = folder / "lavant.db";
     {
