@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests tsan fuzz sim-long bench format clean
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long bench format clean
 
 help:
 	@echo 'make hello     build and run the first job'
@@ -16,7 +16,7 @@ bootstrap:
 	@tools/bootstrap.sh
 
 lavant: bootstrap
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }; mkdir -p build && mv build.log build/configure-release.log
+	cmake --preset release
 	cmake --build build/release --target lavant
 
 hello: lavant
@@ -26,9 +26,11 @@ asan-tests: bootstrap
 	cmake --preset asan
 	cmake --build build/asan --target lavant_all_tests
 
-test: asan-tests lavant
-	tools/python_env.sh
+test: asan-tests lavant venv
 	tools/test.sh
+
+venv:
+	@tools/python_env.sh
 
 tsan: bootstrap
 	cmake --preset tsan
@@ -38,13 +40,16 @@ tsan: bootstrap
 fuzz: bootstrap
 	tools/fuzz.sh
 
+SEEDS := 100000
 sim-long: bootstrap
 	cmake --preset release
-	cmake --build build/release --target lavant_sim
-	build/release/tests/simulation/lavant_sim --seeds 100000
+	cmake --build build/release --target lavant-sim
+	printf '%s\n' 1 $$(($(SEEDS) / 2 + 1)) | \
+	    xargs -P 2 -I{} build/release/tests/simulation/lavant-sim --seed {} --count $$(($(SEEDS) / 2))
 
 bench: lavant
-	tools/bench.sh
+	cmake --build build/release --target bench_spawn bench_load
+	python3 bench/run.py --bin build/release
 
 format:
 	clang-format-16 -i $$(git ls-files '*.cpp' '*.h')

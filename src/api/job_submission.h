@@ -26,6 +26,7 @@ struct SubmissionAsk {
 struct OwnProperties {
     RetryPolicy retry;
     bool keep_on_failure = false;
+    bool confined = true;  // `lavant.sandbox`
     std::string python_home;
 };
 OwnProperties read_own_properties(const std::map<std::string, std::string>& extra);

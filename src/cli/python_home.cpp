@@ -46,7 +46,8 @@ std::string active_python_home(const Context& context) {
         const std::string home = context.variable(name);
         if (home.starts_with("/") && is_executable(home + "/bin/python3")) return home;
     }
-    for (const std::string_view folder : split(context.variable("PATH"), ':')) {
+    const std::string path = context.variable("PATH");
+    for (const std::string_view folder : split(path, ':')) {
         const std::string found = std::string(folder) + "/python3";
         if (!folder.starts_with("/") || !is_executable(found)) continue;
         if (!is_program(found)) return ask_for_prefix();

@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,17 @@ ErrorCode code_of(int status) {
     }
 }
 
+// A query may carry a signature; it is nobody's business on a screen or in a CI log.
+Error without_query(Error error, const std::string& url) {
+    const std::size_t query = url.find('?');
+    const std::size_t said = error.message.find(url.substr(0, query));
+    if (query == std::string::npos || said == std::string::npos) return error;
+    const std::size_t from = said + query;
+    error.message.erase(from,
+                        std::min(error.message.find_first_of(": \n", from), error.message.size()) - from);
+    return error;
+}
+
 std::string with_api_version(const std::string& path) {
     if (!path.starts_with("/subscriptions/")) return path;
     return fmt::format("{}{}api-version={}", path, path.find('?') == std::string::npos ? '?' : '&',
@@ -67,7 +79,7 @@ Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
         request.headers.emplace_back("Authorization", "Bearer " + address_.token);
     }
     auto answer = client_->send(request);
-    if (!answer) return tl::make_unexpected(Failure(Exit::Unreachable, std::move(answer).error()));
+    if (!answer) return tl::make_unexpected(Failure(without_query(std::move(answer).error(), request.url)));
     return std::move(*answer);
 }
 
