@@ -232,7 +232,6 @@ Loop::Work* Loop::find(TaskRef task) {
 void Loop::carry_out(agent::Launch& action) {
     Work* work = find(action.task);
     CHECK(work != nullptr, "a task is launched after it was prepared");
-    make_kept_folders(*work);
     Result<void> saved = save_launch(work->paths, work->start);
     Result<ports::RunningTask> started =
         saved ? ports_.sandbox.start(work->confined) : Result<ports::RunningTask>(fail(saved.error()));

@@ -97,7 +97,6 @@ class Loop {
     void fetched(TaskRef task, const Result<void>& result);
     void prepare_failed(Work& work, const Error& error);
     void share_code(const Work& work);
-    void make_kept_folders(const Work& work);
     void watch(Work& work);
     void gone(TaskRef task);
     void poll_logs();

@@ -120,7 +120,7 @@ Result<void> Loop::set_up(Work& work) {
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;
     confined.binds = std::move(view.binds);
-    confined.confined = settings_.confined;
+    confined.confined = settings_.confined && work.launch.confined;
     return {};
 }
 
@@ -192,15 +192,6 @@ void Loop::prepare_failed(Work& work, const Error& error) {
     give(Prepared{.task = work.confined.ref,
                   .problem = PrepareProblem{code, error.message},
                   .log_bytes = close_log(work)});
-}
-
-// ./outputs and ./logs are there when the command starts.
-void Loop::make_kept_folders(const Work& work) {
-    const std::string written = ports_.sandbox.written_files(work.confined);
-    for (const char* name : {"/outputs", "/logs"}) {
-        if (const Result<void> made = make_directories(written + name); !made)
-            log(Level::Warning, "folder_not_made", {{"error", made.error().message}});
-    }
 }
 
 }  // namespace lavant::agent

@@ -112,7 +112,7 @@ HttpResponse put_blob(Context& context, const Call& call) {
         const auto id = base64_decode(*block);
         if (!id || id->empty() || id->size() > 64)
             return storage_error(400, "InvalidQueryParameterValue", "blockid must be base64 of 1 to 64 bytes");
-        const auto put = context.ports.blobs.put_block(call.param("container"), blob, to_hex(*id), *source);
+        const auto put = context.ports.blobs.put_block(call.param("container"), blob, base64url_encode(*id), *source);
         if (!put) return storage_error(put.error());
         HttpResponse response;
         response.status = 201;
@@ -135,7 +135,7 @@ HttpResponse put_block_list(Context& context, const Call& call) {
     for (std::string& id : *ids) {
         const auto raw = base64_decode(id);
         if (!raw || raw->empty()) return storage_error(400, "InvalidBlockList", "a block id is not base64");
-        id = to_hex(*raw);
+        id = base64url_encode(*raw);
     }
     const std::string& container = call.param("container");
     const std::string& blob = call.param("blob");

@@ -36,6 +36,7 @@ struct ApiSettings {
     std::string workspace_id;  // new with every data folder: clients cache by it
     std::string version = "0.1.0";
     std::string data_folder;
+    Resources capacity{.cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
     std::uint64_t free_bytes_min = 256ULL << 20;
     // An ended job is shown to azure-ai-ml as Finalizing for this long. That client asks about once a second, streams
     // no log of a job that had ended when it asked first, and expects a job it just made to be unfinished.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/model/launch.h"
 #include "core/model/size.h"
+#include "core/plane/fit.h"
 #include "core/spec/command_job.h"
 #include "wire/json.h"
 #include "wire/messages.h"
@@ -123,7 +124,7 @@ bool is_serverless(const std::string& compute_id) {
     return name.empty() || equals_ignoring_case(name, "local") || equals_ignoring_case(name, "serverless");
 }
 
-Pool plan_pool(const wire::ArmCommandJob& job, Problems& problems) {
+Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Problems& problems, std::string& warning) {
     Pool pool;
     if (!is_serverless(job.compute_id)) {
         const std::size_t slash = job.compute_id.rfind('/');
@@ -142,7 +143,11 @@ Pool plan_pool(const wire::ArmCommandJob& job, Problems& problems) {
     pool.workspace = kWorkspaceKey;
     pool.key = "serverless/" + size->name + "/" + tier;
     pool.size = size->name;
-    pool.node_resources = size->resources;
+    plane::Fitted fitted = plane::fit_to_machine(*size, std::max(1, job.instance_count), capacity);
+    // Nodes of a pool are alike: what gets less than its size is in a pool of its own.
+    if (!fitted.warning.empty()) pool.key += "/" + std::to_string(job.instance_count);
+    warning = std::move(fitted.warning);
+    pool.node_resources = fitted.resources;
     pool.nodes_max = kServerlessNodesMax;
     pool.idle_before_release = kServerlessIdle;
     return pool;
@@ -174,25 +179,23 @@ Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
 
 }  // namespace
 
-OwnProperties parse_own_properties(std::map<std::string, std::string> extra, Problems& problems) {
+OwnProperties read_own_properties(const std::map<std::string, std::string>& extra) {
     OwnProperties own;
-    if (const auto home = extra.extract(kPythonHome)) own.python_home = home.mapped();
-    for (FieldProblem& problem : spec::check_lavant_properties(extra)) {
-        problem.path = "properties." + problem.path;
-        problems.push_back(std::move(problem));
-    }
-    if (const auto retry = spec::parse_retry(extra)) own.retry = *retry;
+    if (const auto home = extra.find(kPythonHome); home != extra.end()) own.python_home = home->second;
+    if (auto retry = spec::parse_retry(extra)) own.retry = std::move(*retry);
     if (const auto keep = extra.find("lavant.keep_on_failure"); keep != extra.end())
         own.keep_on_failure = equals_ignoring_case(keep->second, "true") || equals_ignoring_case(keep->second, "on") ||
                               equals_ignoring_case(keep->second, "yes");
+    if (const auto sandbox = extra.find("lavant.sandbox"); sandbox != extra.end())
+        own.confined = !equals_ignoring_case(sandbox->second, "off");
     return own;
 }
 
 Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask, wire::ArmCommandJob job) {
     Problems problems;
     plane::SubmitJob event;
-    event.pool = plan_pool(job, problems);
-    const OwnProperties own = parse_own_properties(std::move(job.extra), problems);
+    event.pool = plan_pool(context.settings.capacity, job, problems, event.job.head.warning);
+    const OwnProperties own = read_own_properties(job.extra);
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",
             "must be from 1 to " + std::to_string(limits::kInstancesPerJob));
@@ -200,6 +203,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
 
     Launch launch = make_launch(ask, job);
     launch.keep_on_failure = own.keep_on_failure;
+    launch.confined = own.confined;
     if (auto code = resolve_code(context, job.code_id, launch); !code)
         add(problems, "properties.codeId", code.error().message);
     auto environment = resolve_environment(context, {job.environment_id, own.python_home});

@@ -22,12 +22,13 @@ struct SubmissionAsk {
 [[nodiscard]] Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask,
                                                        wire::ArmCommandJob job);
 
-// `lavant.max_retries`, `lavant.retry_on`, `lavant.keep_on_failure`, `lavant.python_home`.
+// The `lavant.` keys of a job's properties, which wire::parse_arm_job has checked.
 struct OwnProperties {
     RetryPolicy retry;
     bool keep_on_failure = false;
+    bool confined = true;  // `lavant.sandbox`
     std::string python_home;
 };
-OwnProperties parse_own_properties(std::map<std::string, std::string> extra, std::vector<FieldProblem>& problems);
+OwnProperties read_own_properties(const std::map<std::string, std::string>& extra);
 
 }  // namespace lavant::api

@@ -51,6 +51,9 @@ struct Ask {
     bool as_owner = true;
 };
 
+// The blob store of a TestWorld, in its folder.
+std::unique_ptr<ports::BlobStore> make_test_blobs(const std::string& folder);
+
 class TestWorld {
  public:
     TestWorld();

@@ -1,5 +1,7 @@
 #include "app/control_loop.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -46,8 +48,8 @@ bool ControlLoop::post(plane::Event event, Callback callback) {
 std::vector<ControlLoop::Pending> ControlLoop::drain() {
     const std::scoped_lock lock(mutex_);
     if (!inbox_.empty()) stats_.lag_last = ports_.clock.now() - oldest_at_;
-    if (inbox_.size() <= limits::kBatchEvents) return std::exchange(inbox_, {});
-    const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(limits::kBatchEvents);
+    const std::size_t count = std::min(inbox_.size(), limits::kBatchEvents);
+    const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(count);
     std::vector<Pending> batch(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
     inbox_.erase(inbox_.begin(), end);
     return batch;

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -89,7 +90,7 @@ class ControlLoop {
 
     mutable std::mutex mutex_;  // guards what follows
     std::condition_variable arrived_;
-    std::vector<Pending> inbox_;
+    std::deque<Pending> inbox_;
     Instant oldest_at_{};  // when the inbox became not empty
     bool waking_ = false;
     LoopStats stats_;

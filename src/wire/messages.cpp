@@ -30,7 +30,7 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
                       (workspace, subscription, resource_group, workspace_name, job_name, root_job_name,
                        experiment_name, experiment_id, command, code_uri, code_hash, environment,
                        environment_variables, inputs, outputs, timeout_micros, distribution, process_count,
-                       keep_on_failure))
+                       keep_on_failure, confined))
 
 BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))

@@ -43,6 +43,7 @@ void LinuxSandbox::set_up_cgroups() {
         cgroups_off_ = tried.error().message;
         return;
     }
+    static_cast<void>(tried->remove());  // Refused where a task of an earlier agent is in it, as it should be.
     node_ = host::Cgroup::at(own);
     slots_.settings().parent = own;
 }

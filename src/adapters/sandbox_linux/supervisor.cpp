@@ -220,6 +220,11 @@ void write_end(const Ended& ended, std::int64_t wall_micros) {
 }  // namespace
 
 void supervise(const Plan& plan) {
+    // An ordinary user's process may write this of itself only while it is dumpable; the command inherits it.
+    if (::geteuid() != 0) {
+        ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+        raise_own_oom_score();
+    }
     // The agent's secrets are in this process's memory: the task must not be able to look.
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     ::prctl(PR_SET_NAME, "lavant-task", 0, 0, 0);

@@ -112,6 +112,15 @@ Result<void> make_devices(const std::string& root) {
     return {};
 }
 
+// In a user namespace the kernel lets us mount a /proc only where one is seen already; the task's own covers it.
+Result<void> keep_proc_visible(const std::string& root) {
+    if (!in_made_user_namespace()) return {};
+    const Fd tree(::open_tree(AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+    if (!tree || ::move_mount(tree.get(), "", AT_FDCWD, (root + "/proc").c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+        return fail(failed("mount '/proc'"));
+    return {};
+}
+
 Result<void> step_into(const std::string& root) {
     if (::chdir(root.c_str()) != 0) return fail(failed("change to '" + root + "'"));
     if (::syscall(SYS_pivot_root, ".", ".") != 0) return fail(failed("change the root folder"));
@@ -134,6 +143,7 @@ Result<SystemView> build_view() {
         ::mkdir((root + folder).c_str(), 0755);
     ::mkdir((root + "/tmp").c_str(), 01777);
     if (::symlink("/tmp", (root + "/var/tmp").c_str()) != 0) return fail(failed("make /var/tmp"));
+    LAVANT_TRY_VOID(keep_proc_visible(root));
     LAVANT_TRY_VOID(step_into(root));
     return view;
 }
