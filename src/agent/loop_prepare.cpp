@@ -120,7 +120,7 @@ Result<void> Loop::set_up(Work& work) {
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;
     confined.binds = std::move(view.binds);
-    confined.confined = settings_.confined;
+    confined.confined = settings_.confined && work.launch.confined;
     return {};
 }
 
