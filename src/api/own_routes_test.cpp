@@ -175,6 +175,16 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     EXPECT_TRUE(late->finished);
 }
 
+TEST_F(OwnRoutes, TakesTheFirstProcessLogOfAJobThatHasSeveral) {
+    world_.add_job("a1", JobStatus::Completed);
+    const std::string logs = "ExperimentRun/dcid.a1/user_logs/";
+    ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "std_log_process_0.txt", "zero"));
+    ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "std_log_process_1.txt", "one"));
+    EXPECT_EQ(world_.body_of(get("/jobs/a1/logs")), "zero");
+    EXPECT_EQ(world_.body_of(get("/jobs/a1/logs?file=user_logs%2Fstd_log_process_1.txt")), "one");
+    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}})->streamed, "zero");
+}
+
 TEST_F(OwnRoutes, RefusesLogFilesOutsideOfTheJob) {
     world_.add_job("a1", JobStatus::Completed);
     for (const char* file : {"..%2Fdcid.a2%2Fuser_logs%2Fstd_log.txt", "%2Fetc%2Fpasswd", "a%2F%2Fb", "x%00y", ".."})
