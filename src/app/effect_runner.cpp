@@ -56,7 +56,7 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 
 Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
     const std::string staged = std::string(ports::kStagingFolder) + "/" + std::to_string(effect.job.value) + "-" +
-                               std::to_string(effect.attempt) + "/";
+                               std::to_string(effect.attempt);
     LAVANT_TRY_VOID(ports_.blobs.publish(kBlobContainer, staged, ""));
     return ports_.blobs.publish(kArtifactContainer, staged, "");
 }
