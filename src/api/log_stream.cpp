@@ -136,9 +136,10 @@ void follow(Context& context, const SharedCall& call, const Place& place) {
     const auto subscription = context.ports.feed.subscribe(
         kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
     if (!subscription) return stream->close();
-    const LogSource::Watch watch = context.ports.logs == nullptr
-                                       ? 0
-                                       : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
+    const LogSource::Watch watch =
+        context.ports.logs == nullptr
+            ? 0
+            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
     stream->watch(*subscription, watch);
     // Read only now: an end committed before this is in the row, one after it comes by the feed.
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
@@ -152,8 +153,8 @@ ports::HttpResponse whole(Context& context, const Place& place) {
     if (!blob) return response;  // nothing was written yet
     const std::uint64_t offset = std::min(place.offset, blob->bytes);
     if (offset < blob->bytes)
-        response.file =
-            ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset, blob->bytes - offset};
+        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset,
+                                        blob->bytes - offset};
     return response;
 }
 
@@ -163,10 +164,12 @@ void serve_log(Context& context, const SharedCall& call) {
     const std::string& name = call->param("name");
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
     if (!job) return call->respond(error_response(job.error()));
-    if (!*job) return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
+    if (!*job)
+        return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
     const auto offset = parse_integer(call->request.query_value("offset").value_or("0"));
     if (!offset || *offset < 0)
-        return call->respond(error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
     Place place{kArtifactContainer, {}, static_cast<std::uint64_t>(*offset)};
     if (const auto file = call->request.query_value("file")) {
         place.blobs = {artifact_prefix(name) + *file};
