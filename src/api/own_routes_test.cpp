@@ -180,6 +180,7 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
 }
 
 TEST_F(OwnRoutes, TakesTheFirstProcessLogOfAJobThatHasSeveral) {
+    world_.api();
     world_.add_job("a1", JobStatus::Completed);
     const std::string logs = "ExperimentRun/dcid.a1/user_logs/";
     ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "std_log_process_0.txt", "zero"));
