@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -50,6 +51,19 @@ std::string borrowed_python(const std::string& python_home) {
             return parent_of(std::string(trim(line.substr(equals + 1))));
     }
     return "";
+}
+
+// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if none is
+// needed or possible.
+std::string make_python_link(const std::string& node_folder) {
+    for (const char* place : {"/usr/local/bin/python", "/usr/bin/python"})
+        if (exists(place)) return "";
+    if (!exists("/usr/bin/python3")) return "";
+    const std::string folder = node_folder + "/programs";
+    const std::string link = folder + "/python";
+    if (exists(link)) return folder;
+    if (!make_directories(folder, 0755)) return "";
+    return ::symlink("/usr/bin/python3", link.c_str()) == 0 || errno == EEXIST ? folder : std::string();
 }
 
 bool is_of_the_system(const std::string& path) {
@@ -104,6 +118,9 @@ Result<void> Loop::set_up(Work& work) {
                         "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
+    const std::string programs =
+        work.launch.environment.kind == "image" ? make_python_link(settings_.folder) : std::string();
+    if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
     ports::ConfinedTask& confined = work.confined;
     confined.ref = work.start.task;
@@ -115,7 +132,8 @@ Result<void> Loop::set_up(Work& work) {
                                              .ca_file = settings_.ca_file,
                                              .node = to_string(settings_.node),
                                              .inputs = std::move(view.inputs),
-                                             .outputs = std::move(view.outputs)});
+                                             .outputs = std::move(view.outputs),
+                                             .programs_folder = programs});
     confined.code_folder = code_folder(work);
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;
