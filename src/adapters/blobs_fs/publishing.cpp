@@ -94,6 +94,7 @@ Result<void> publish_beneath(int container, const std::string& from, const std::
         if (to_folder) LAVANT_TRY_VOID(sync_fd(to_folder.get(), "folder '" + target.folder + "'"));
         return sync_fd(from_folder.get(), "folder '" + source.folder + "'");
     }
+    if (to.empty()) return merge({from_folder.get(), source.base}, {container, to}, "", 1);
     UnsyncedFolders unsynced;
     LAVANT_TRY(const Fd to_folder, make_folders_beneath(container, target.folder, unsynced)
                                        .map_error(in("cannot publish '" + to + "'")));

@@ -1,6 +1,9 @@
 #include "api/agents/log_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/log.h"
@@ -175,12 +178,16 @@ Result<LogWriter::LogFile> LogWriter::open(const HeldTask& task, const std::stri
 Result<void> LogWriter::set_older_aside(const HeldTask& task, const std::string& blob, int older) const {
     const std::string prefix = artifact_prefix(task.job_name) + "user_logs/";
     const std::string aside = prefix + "attempt_" + std::to_string(older) + "/" + blob.substr(prefix.size());
-    const auto moved =
-        blobs_.put(kArtifactContainer, aside, blobs_.path_of(kArtifactContainer, blob), {}, /*only_if_absent=*/true);
+    // By a second name, which the store takes: the store itself must drop the first one, as it may hold it open.
+    const std::string second = blobs_.temporary_folder() + "/log-" + std::to_string(task.ref.job.value) + "-" +
+                               std::to_string(task.ref.index);
+    (void)::unlink(second.c_str());
+    if (::link(blobs_.path_of(kArtifactContainer, blob).c_str(), second.c_str()) != 0)
+        return fail(system_error("cannot set the log of an older attempt aside", errno));
+    const auto moved = blobs_.put(kArtifactContainer, aside, second, {}, /*only_if_absent=*/true);
+    if (!moved) (void)::unlink(second.c_str());
     if (!moved && moved.error().code != ErrorCode::AlreadyExists) return fail(moved.error());
-    const Result<void> removed = blobs_.remove(kArtifactContainer, blob);
-    if (!removed && removed.error().code != ErrorCode::NotFound) return removed;
-    return {};
+    return blobs_.remove(kArtifactContainer, blob);
 }
 
 LogSource::Watch LogWriter::watch(const std::string& workspace, const std::string& job, std::function<void()> grown) {
