@@ -84,6 +84,7 @@ Result<void> Loop::start() {
         if (work->pidfd < 0) ended.push_back(ref);
     }
     for (const TaskRef& ref : ended) gone(ref);
+    if (ended.size() < work_.size()) arm_poll();
     if (const Result<std::string> kept = read_file(settings_.folder + "/credential", kCredentialBytesMax)) {
         credential_ = *kept;
         dial();
@@ -153,6 +154,7 @@ Result<Started> Loop::recover() {
             log(Level::Warning, "recovered_task_differs", {{"error", ready.error().message}});
         LAVANT_TRY(work->log, LogStream::open(work->paths.log_file, settings_.machine.log_window_bytes));
         LAVANT_TRY(const std::uint64_t length, work->log->measure());
+        LAVANT_TRY_VOID(work->log->pull());
         started.tasks.push_back({.task = ref,
                                  .running_since = task.launched_at,
                                  .timeout = Duration(work->launch.timeout_micros),
