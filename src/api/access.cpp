@@ -26,6 +26,9 @@ constexpr Duration kJobTokenLife = std::chrono::hours(24 * 30);
 // {"alg":"HS256","typ":"JWT"}: the only header we write, and the only one we accept.
 constexpr std::string_view kTokenHeader = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
 
+// There are no tenants here, but azure-ai-ml looks for one and complains about a token without it.
+constexpr std::string_view kTenant = "00000000-0000-0000-0000-000000000000";
+
 tl::unexpected<Error> unknown() {
     return fail(ErrorCode::Unauthenticated,
                 "the credential is not known, was revoked or has expired; get a key with `lavant key create` and "
@@ -167,6 +170,7 @@ std::string Access::make_token(const Caller& caller, std::string_view audience, 
     if (const auto row = ports_.reader.find_asset({"", kKeyKind, caller.key, ""}); row && *row) hash = (*row)->hash;
     const Json claims = Json::object({{"aud", audience},
                                       {"iss", "lavant"},
+                                      {"tid", kTenant},
                                       {"sub", caller.user},
                                       {"name", caller.user},
                                       {"role", name_of(caller.role)},

@@ -169,6 +169,8 @@ HttpResponse get(Context& context, const Call& call) {
     const std::string& container = call.param("container");
     const std::string& name = call.param("blob");
     const auto found = context.ports.blobs.find(container, name);
+    // A name that no blob can have is not there: clients ask for "folder/" to see whether it is one.
+    if (!found && found.error().code == ErrorCode::InvalidArgument) return no_blob();
     if (!found) return storage_error(found.error());
     if (!*found) return no_blob();
     const ports::BlobInfo& blob = **found;

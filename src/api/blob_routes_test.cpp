@@ -77,6 +77,7 @@ TEST_F(BlobRoutes, TellsWhatIsAbsent) {
     EXPECT_EQ(head.body, "");
     EXPECT_EQ(header(head, "x-ms-error-code"), "BlobNotFound");
     EXPECT_NE(send("GET", "/none").body.find("<Code>BlobNotFound</Code>"), std::string::npos);
+    EXPECT_EQ(send("HEAD", "/none/").status, 404) << "the question whether it is a folder";
     EXPECT_EQ(world_.call({"GET", "/storage/acct/nocontainer/x", "", {}}).status, 404);
 }
 

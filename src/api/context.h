@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/access.h"
+#include "api/bounded_cache.h"
 #include "api/log_source.h"
 #include "api/metrics.h"
 #include "api/router.h"
@@ -16,6 +17,7 @@
 #include "app/event_feed.h"
 #include "app/free_space.h"
 #include "base/result.h"
+#include "core/model/launch.h"
 #include "core/model/workspace.h"
 #include "core/plane/events.h"
 #include "ports/blobs.h"
@@ -67,6 +69,11 @@ struct Call {
 };
 using SharedCall = std::shared_ptr<Call>;
 
+struct CodePlace {
+    std::string uri;   // as in Launch
+    std::string hash;
+};
+
 class Followers;  // followers.h
 
 struct Context {
@@ -81,6 +88,9 @@ struct Context {
     Sas sas;
     app::FreeSpace space;
     std::unique_ptr<Followers> followers;
+    // By the id a job gives, where that names a version: versions do not change, and jobs come by the thousand.
+    BoundedCache<LaunchEnvironment> environments{1024};
+    BoundedCache<CodePlace> codes{1024};
     std::atomic<std::uint64_t> requests{0};
     std::atomic<std::uint64_t> refused{0};
 };

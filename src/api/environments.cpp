@@ -27,9 +27,7 @@ constexpr std::array<std::string_view, 12> kCatalogue = {
     "mcr.microsoft.com/azureml/curated/minimal-",
 };
 
-LaunchEnvironment host(std::string name, std::string python_home = {}) {
-    return {"host", std::move(name), std::move(python_home), ""};
-}
+LaunchEnvironment host(std::string name) { return {"host", std::move(name), "", ""}; }
 
 tl::unexpected<Error> refuse(std::string message) { return fail(ErrorCode::InvalidArgument, std::move(message)); }
 
@@ -47,6 +45,28 @@ Result<LaunchEnvironment> environment_of_asset(const Asset& asset) {
     if (image == kHostImage) return host(label);
     LAVANT_TRY(LaunchEnvironment environment, environment_of_image(image));
     return environment;
+}
+
+Result<LaunchEnvironment> find_environment(Context& context, const std::string& id) {
+    if (auto known = context.environments.find(id)) return std::move(*known);
+    const auto named = parse_asset_name(id, "environments");
+    if (id.empty() || id == "host" || id == "azureml:host" || (named && named->name == "host")) return host("host");
+    if (!named)
+        return refuse("environment '" + id +
+                      "' is not a registered environment; write azureml:NAME:VERSION, an image, or host");
+    LAVANT_TRY(const auto asset, find_version(context, "environments", *named));
+    if (asset) {
+        LAVANT_TRY(LaunchEnvironment environment, environment_of_asset(*asset));
+        if (!named->version.empty()) context.environments.put(id, environment);
+        return environment;
+    }
+    if (id.starts_with("azureml://registries/") || named->name.starts_with("AzureML-"))
+        return LaunchEnvironment{"image", id, "",
+                                 "curated environment '" + named->name +
+                                     "' is not available here: the machine's own python3 stands in for it"};
+    const std::string version = named->version.empty() ? "@" + named->label : ":" + named->version;
+    return fail(ErrorCode::NotFound, "environment '" + named->name + version +
+                                         "' is not registered; register it first, or use azureml:base:1");
 }
 
 bool is_absolute_and_plain(std::string_view path) {
@@ -68,20 +88,12 @@ Result<LaunchEnvironment> environment_of_image(const std::string& image) {
 Result<LaunchEnvironment> resolve_environment(Context& context, const EnvironmentAsk& ask) {
     if (!ask.python_home.empty() && !is_absolute_and_plain(ask.python_home))
         return refuse("lavant.python_home must be an absolute path");
-    const auto named = parse_asset_name(ask.id, "environments");
-    const std::string_view bare = ask.id.starts_with("azureml:") ? std::string_view(ask.id).substr(8) : std::string_view(ask.id);
-    if (bare.empty() || bare == "host" || (named && named->name == "host")) return host("host", ask.python_home);
-    if (!named)
-        return refuse("environment '" + ask.id + "' is not a registered environment; write azureml:NAME:VERSION, an image, or host");
-    LAVANT_TRY(const auto asset, find_version(context, "environments", *named));
-    if (asset) return environment_of_asset(*asset);
-    const bool curated = ask.id.starts_with("azureml://registries/") || named->name.starts_with("AzureML-");
-    if (curated)
-        return LaunchEnvironment{"image", ask.id, "",
-                                 "curated environment '" + named->name + "' is not available here: the machine's own python3 stands in for it"};
-    const std::string version = named->version.empty() ? "@" + named->label : ":" + named->version;
-    return fail(ErrorCode::NotFound, "environment '" + named->name + version +
-                                         "' is not registered; register it first, or use azureml:base:1");
+    auto environment = find_environment(context, ask.id);
+    // A client that names its interpreter wants that one, whatever the environment would have had to be built from.
+    if (!environment && !ask.python_home.empty() && environment.error().code == ErrorCode::InvalidArgument)
+        environment = LaunchEnvironment{"host", "host", "", "the environment is not built: " + ask.python_home + " stands in for it"};
+    if (environment) environment->python_home = ask.python_home;
+    return environment;
 }
 
 }  // namespace lavant::api

@@ -34,9 +34,19 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
     return text;
 }
 
+// The words of a switch were checked when the job was parsed.
+bool is_on(std::string_view word) {
+    return equals_ignoring_case(word, "true") || equals_ignoring_case(word, "on") || equals_ignoring_case(word, "yes");
+}
+
 // The folder of the code asset in the blob store.
 Result<void> resolve_code(Context& context, const std::string& code_id, Launch& launch) {
     if (code_id.empty()) return {};
+    if (auto known = context.codes.find(code_id)) {
+        launch.code_uri = std::move(known->uri);
+        launch.code_hash = std::move(known->hash);
+        return {};
+    }
     const auto name = parse_asset_name(code_id, "codes");
     if (!name) return fail(ErrorCode::InvalidArgument, "'" + code_id + "' is not the id of a code version");
     LAVANT_TRY(const auto asset, find_version(context, "codes", *name));
@@ -45,6 +55,7 @@ Result<void> resolve_code(Context& context, const std::string& code_id, Launch& 
     LAVANT_TRY(const wire::Json body, wire::parse_json(asset->body));
     launch.code_uri = body["codeUri"].string();
     launch.code_hash = asset->hash.empty() ? name->name + "-" + name->version : asset->hash;
+    if (!name->version.empty()) context.codes.put(code_id, {launch.code_uri, launch.code_hash});
     return {};
 }
 
@@ -184,10 +195,8 @@ OwnProperties read_own_properties(const std::map<std::string, std::string>& extr
     if (const auto home = extra.find(kPythonHome); home != extra.end()) own.python_home = home->second;
     if (auto retry = spec::parse_retry(extra)) own.retry = std::move(*retry);
     if (const auto keep = extra.find("lavant.keep_on_failure"); keep != extra.end())
-        own.keep_on_failure = equals_ignoring_case(keep->second, "true") || equals_ignoring_case(keep->second, "on") ||
-                              equals_ignoring_case(keep->second, "yes");
-    if (const auto sandbox = extra.find("lavant.sandbox"); sandbox != extra.end())
-        own.confined = !equals_ignoring_case(sandbox->second, "off");
+        own.keep_on_failure = is_on(keep->second);
+    if (const auto sandbox = extra.find("lavant.sandbox"); sandbox != extra.end()) own.confined = is_on(sandbox->second);
     return own;
 }
 

@@ -161,8 +161,9 @@ std::string render_job(const Job& job, const JobFrame& frame) {
     out += ',';
     out += std::string_view(stored).substr(1, stored.size() - 3);  // up to the end of the services
     if (out.back() != '{') out += ',';
-    out += R"("Studio":{"jobServiceType":"Studio","endpoint":)" + json_quote(frame.origin + "/studio/jobs/" + job.head.name) +
-           R"(}}}})";
+    // azure-ai-ml puts "&tid=..." behind it.
+    out += R"("Studio":{"jobServiceType":"Studio","endpoint":)" +
+           json_quote(frame.origin + "/studio?job=" + job.head.name) + "}}}}";
     return out;
 }
 

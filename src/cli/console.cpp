@@ -138,16 +138,17 @@ std::string render_table(const std::vector<Column>& columns,
     }
     std::size_t total = kGap * (columns.size() - 1);
     for (const std::size_t one : widths) total += one;
-    while (total > static_cast<std::size_t>(width)) {
-        std::size_t widest = columns.size();
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns[i].flexible && widths[i] > kColumnLeast &&
-                (widest == columns.size() || widths[i] > widths[widest]))
-                widest = i;
+    for (const Cut cut : {Cut::First, Cut::Last}) {
+        while (total > static_cast<std::size_t>(width)) {
+            std::size_t widest = columns.size();
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                if (columns[i].cut != cut || widths[i] <= kColumnLeast) continue;
+                if (widest == columns.size() || widths[i] > widths[widest]) widest = i;
+            }
+            if (widest == columns.size()) break;
+            --widths[widest];
+            --total;
         }
-        if (widest == columns.size()) break;
-        --widths[widest];
-        --total;
     }
     std::string out;
     const auto add_line = [&](const auto& cell_of) {

@@ -26,11 +26,12 @@ struct Console {
 
 Colour colour_of_status(std::string_view status);
 
-// Columns as wide as their longest cell; when that does not fit the width, the flexible columns are cut with
-// "…", the widest first. The last column is not padded.
+// Columns as wide as their longest cell; when that does not fit the width, cells are cut with "…", the widest
+// column first, names only when nothing else is left to cut. The last column is not padded.
+enum class Cut { Never, First, Last };
 struct Column {
     std::string title;
-    bool flexible = false;
+    Cut cut = Cut::Never;
 };
 std::string render_table(const std::vector<Column>& columns,
                          const std::vector<std::vector<std::string>>& rows, int width);

@@ -11,11 +11,18 @@ namespace lavant::cli {
 namespace {
 
 TEST(Table, FitsTheWidthByCuttingTheWidestFlexibleColumn) {
-    const std::string table = render_table({{"NAME", true}, {"STATUS"}, {"NOTE", true}},
+    const std::string table = render_table({{"NAME", Cut::Last}, {"STATUS"}, {"NOTE", Cut::First}},
                                            {{std::string(60, 'n'), "Completed", std::string(40, 'x')}}, 80);
     for (const std::string_view line : split(table, '\n')) EXPECT_LE(columns_of(line), 80U) << line;
     EXPECT_NE(table.find("Completed"), std::string::npos);
     EXPECT_NE(table.find("…"), std::string::npos);
+}
+
+TEST(Table, CutsNamesLast) {
+    const std::string name(40, 'n');
+    const std::string table =
+        render_table({{"NAME", Cut::Last}, {"NOTE", Cut::First}}, {{name, std::string(60, 'x')}}, 80);
+    EXPECT_NE(table.find(name + " "), std::string::npos) << table;
 }
 
 TEST(Table, LeavesWhatFitsAlone) {

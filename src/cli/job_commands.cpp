@@ -194,18 +194,22 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
     std::vector<std::vector<std::string>> rows;
     for (const Json& job : found.items()) {
         const Json& properties = job["properties"];
+        const Json& title = properties["displayName"];
         rows.push_back({printable(job["name"].text()), printable(properties["status"].text()),
                         short_time(job.get("systemData.createdAt").text()),
                         printable(properties["experimentName"].text()),
-                        printable(properties["displayName"].text())});
+                        title == job["name"] ? "" : printable(title.text())});
     }
     if (rows.empty()) {
         console.err << "no jobs\n";
         return Exit::Completed;
     }
-    console.out << render_table(
-        {{"NAME", true}, {"STATUS"}, {"CREATED (UTC)"}, {"EXPERIMENT", true}, {"DISPLAY NAME", true}}, rows,
-        console.width);
+    console.out << render_table({{"NAME", Cut::Last},
+                                 {"STATUS"},
+                                 {"CREATED (UTC)"},
+                                 {"EXPERIMENT", Cut::First},
+                                 {"DISPLAY NAME", Cut::First}},
+                                rows, console.width);
     console.out.flush();
     return Exit::Completed;
 }

@@ -150,7 +150,7 @@ Outcome<Exit> list_keys(Session& session, const Console& console, Format format)
         rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()),
                         printable(key["role"].text()), printable(key["createdAt"].text().substr(0, 19))});
     }
-    console.out << render_table({{"ID", true}, {"USER", true}, {"ROLE"}, {"CREATED (UTC)"}}, rows,
+    console.out << render_table({{"ID"}, {"USER", Cut::First}, {"ROLE"}, {"CREATED (UTC)"}}, rows,
                                 console.width);
     console.out.flush();
     return Exit::Completed;

@@ -95,20 +95,22 @@ class Reader {
         const std::string folded = spec::folded(value.text());
         if (folded == "readonlymount") return "ro_mount";
         if (folded == "readwritemount" || folded == "mount") return "rw_mount";
-        return choice(path, value,
-                      {"ro_mount", "rw_mount", "download", "upload", "direct", "eval_mount", "eval_download"});
+        return choice(
+            path, value,
+            {"ro_mount", "rw_mount", "download", "upload", "direct", "eval_mount", "eval_download"});
     }
 
     void read_inputs(ArmCommandJob& out) {
-        static const std::vector<std::string> types = {"literal",      "uri_file",     "uri_folder",  "mltable",
-                                                       "custom_model", "mlflow_model", "triton_model"};
+        static const std::vector<std::string> types = {
+            "literal", "uri_file", "uri_folder", "mltable", "custom_model", "mlflow_model", "triton_model"};
         for (const Json::Member& member : section("inputs").members()) {
             const Json& value = member.value;
             if (value.is_null()) continue;
             const std::string path = "inputs." + member.key;
             LaunchInput input;
             input.name = member.key;
-            input.type = choice(path + ".jobInputType", either(value, "jobInputType", "job_input_type"), types);
+            input.type =
+                choice(path + ".jobInputType", either(value, "jobInputType", "job_input_type"), types);
             if (input.type.empty() && either(value, "jobInputType", "job_input_type").is_null()) {
                 problem(path + ".jobInputType", "is missing");
             }
@@ -130,7 +132,8 @@ class Reader {
             const std::string path = "outputs." + member.key;
             LaunchOutput output;
             output.name = member.key;
-            output.type = choice(path + ".jobOutputType", either(value, "jobOutputType", "job_output_type"), types);
+            output.type =
+                choice(path + ".jobOutputType", either(value, "jobOutputType", "job_output_type"), types);
             if (output.type.empty()) output.type = "uri_folder";
             output.mode = mode(path + ".mode", value["mode"]);
             output.uri = value["uri"].string();
@@ -147,8 +150,9 @@ class Reader {
         if (!count.is_null()) {
             const std::int64_t number = count.integer(-1);
             if (number < 1 || number > limits::kInstancesPerJob) {
-                problem("resources.instanceCount", "must be between 1 and " + std::to_string(limits::kInstancesPerJob) +
-                                                       ", not " + count.dump().substr(0, 40));
+                problem("resources.instanceCount", "must be between 1 and " +
+                                                       std::to_string(limits::kInstancesPerJob) + ", not " +
+                                                       count.dump().substr(0, 40));
             } else {
                 out.instance_count = static_cast<int>(number);
             }
@@ -174,7 +178,8 @@ class Reader {
             return;
         }
         const std::int64_t number = priority.integer(0);
-        if (number < 1 || number > 3) return problem("queueSettings.priority", "must be 1 (low), 2 (medium) or 3 (high)");
+        if (number < 1 || number > 3)
+            return problem("queueSettings.priority", "must be 1 (low), 2 (medium) or 3 (high)");
         out.priority = number == 1 ? "low" : number == 2 ? "medium" : "high";
     }
 
@@ -183,10 +188,12 @@ class Reader {
         if (timeout.is_null()) return;
         std::optional<Duration> length;
         constexpr std::int64_t kTenYears = 315'360'000;
-        if (timeout.is_integer() && timeout.integer() <= kTenYears) length = std::chrono::seconds(timeout.integer());
+        if (timeout.is_integer() && timeout.integer() <= kTenYears)
+            length = std::chrono::seconds(timeout.integer());
         if (timeout.is_string()) length = parse_iso_duration(timeout.text());
         if (!length || length->count() <= 0) {
-            return problem("limits.timeout", "must be a duration above zero like PT1H30M, not " + timeout.dump().substr(0, 80));
+            return problem("limits.timeout",
+                           "must be a duration above zero like PT1H30M, not " + timeout.dump().substr(0, 80));
         }
         out.timeout_micros = length->count();
     }
@@ -213,7 +220,8 @@ class Reader {
     }
 
     void check_expressions(const ArmCommandJob& out) {
-        if (const auto open = spec::find_unclosed(out.command)) problem("command", "'" + *open + "' is never closed");
+        if (const auto open = spec::find_unclosed(out.command))
+            problem("command", "'" + *open + "' is never closed");
         for (const spec::Reference& reference : spec::find_references(out.command)) {
             if (reference.in_optional || is_defined(reference, out)) continue;
             problem("command", reference.written() + " is not defined by this job");
@@ -224,7 +232,8 @@ class Reader {
         const auto named = [&](const auto& item) { return item.name == reference.name; };
         if (reference.scope == "inputs") return std::any_of(out.inputs.begin(), out.inputs.end(), named);
         if (reference.scope == "outputs") return std::any_of(out.outputs.begin(), out.outputs.end(), named);
-        return (reference.scope == "name" || reference.scope == "default_datastore") && reference.name.empty();
+        return (reference.scope == "name" || reference.scope == "default_datastore") &&
+               reference.name.empty();
     }
 
     const Json& job_;
@@ -260,12 +269,14 @@ Result<ArmCommandJob> parse_arm_job(std::string_view body) {
     LAVANT_TRY(Json root, parse_json(body));
     const Json* job = root.find("properties");
     if (job == nullptr || !job->is_object()) {
-        return fail(ErrorCode::InvalidArgument, "the body must be an object with the object 'properties' in it");
+        return fail(ErrorCode::InvalidArgument,
+                    "the body must be an object with the object 'properties' in it");
     }
     const std::string type = either(*job, "jobType", "job_type").string();
     if (!equals_ignoring_case(type, "Command")) {
-        const std::string message = type.empty() ? "the job has no jobType; write \"jobType\": \"Command\""
-                                                 : "jobs of type '" + type.substr(0, 80) + "' are not supported yet";
+        const std::string message = type.empty()
+                                        ? "the job has no jobType; write \"jobType\": \"Command\""
+                                        : "jobs of type '" + type.substr(0, 80) + "' are not supported yet";
         return fail(Error{ErrorCode::InvalidArgument, message, {{"properties.jobType", message}}});
     }
     Problems problems;

@@ -9,7 +9,8 @@ namespace {
 
 // A body with this text inside `properties`, after the members every job has.
 std::string with(const std::string& more) {
-    return R"({"properties":{"jobType":"Command","command":"echo hi")" + (more.empty() ? "" : "," + more) + "}}";
+    return R"({"properties":{"jobType":"Command","command":"echo hi")" + (more.empty() ? "" : "," + more) +
+           "}}";
 }
 
 ArmCommandJob parsed(const std::string& body) {
@@ -27,13 +28,15 @@ void check_refused(const std::string& body, const std::string& path) {
 }
 
 TEST(ArmJob, ReadsAWholeCommandJob) {
-    const ArmCommandJob job = parsed(R"({"properties":{"jobType":"Command","displayName":"d","description":"q",
+    const ArmCommandJob job =
+        parsed(R"({"properties":{"jobType":"Command","displayName":"d","description":"q",
 "experimentName":"x","tags":{"a":"b","n":null},"properties":{"p":"q"},"isArchived":true,
 "command":"echo ${{inputs.lr}} ${{outputs.o}} ${{name}}","codeId":"C","environmentId":"E","computeId":"K",
 "environmentVariables":{"A":"1","B":2,"C":true},
 "inputs":{"lr":{"jobInputType":"literal","value":"0.1"},
           "csv":{"jobInputType":"uri_file","uri":"azureml://d","mode":"ReadOnlyMount"}},
-"outputs":{"o":{"jobOutputType":"uri_folder","mode":"ReadWriteMount","assetName":"m","assetVersion":"2"},"p":null},
+"outputs":{"o":{"jobOutputType":"uri_folder","mode":"ReadWriteMount",
+           "assetName":"m","assetVersion":"2"},"p":null},
 "distribution":{"distributionType":"PyTorch","processCountPerInstance":2},
 "resources":{"instanceCount":3,"instanceType":"whatever-the-cluster-has","properties":{}},
 "limits":{"jobLimitsType":"Command","timeout":"PT1H"},"queueSettings":{"jobTier":"spot","priority":3},
@@ -63,8 +66,10 @@ TEST(ArmJob, ReadsAWholeCommandJob) {
 
 TEST(ArmJob, TakesNullsMissingMembersAndSnakeCase) {
     const ArmCommandJob job = parsed(with(
-        R"("tags":null,"properties":null,"services":null,"inputs":null,"outputs":null,"resources":{"instance_count":2,)"
-        R"("instance_type":null},"limits":null,"queueSettings":null,"distribution":null,"identity":null,"codeId":null)"));
+        R"("tags":null,"properties":null,"services":null,"inputs":null,"outputs":null,)"
+        R"("resources":{"instance_count":2,)"
+        R"("instance_type":null},"limits":null,"queueSettings":null,"distribution":null,)"
+        R"("identity":null,"codeId":null)"));
     EXPECT_EQ(job.instance_count, 2);
     EXPECT_EQ(job.code_id, "");
     EXPECT_EQ(parsed(with("")).instance_count, 1);
@@ -73,7 +78,8 @@ TEST(ArmJob, TakesNullsMissingMembersAndSnakeCase) {
 
 TEST(ArmJob, EchoHasObjectsWhereClientsBreakOnNull) {
     const Json echo = *parse_json(
-        parsed(with(R"("tags":null,"services":{"a":null,"b":{"jobServiceType":"SSH"}},"unknown":{"kept":1})")).properties);
+        parsed(with(R"("tags":null,"services":{"a":null,"b":{"jobServiceType":"SSH"}},"unknown":{"kept":1})"))
+            .properties);
     EXPECT_EQ(echo["tags"].dump(), "{}");
     EXPECT_EQ(echo["properties"].dump(), "{}");
     EXPECT_EQ(echo["services"].dump(), R"({"b":{"jobServiceType":"SSH"}})");
@@ -86,24 +92,31 @@ TEST(ArmJob, RefusesWhatCannotWork) {
     check_refused(with(R"("resources":{"instanceCount":0})"), "properties.resources.instanceCount");
     check_refused(with(R"("resources":{"instanceCount":1001})"), "properties.resources.instanceCount");
     check_refused(with(R"("resources":{"instanceCount":1.5})"), "properties.resources.instanceCount");
-    check_refused(with(R"("resources":{"instanceType":"Standard_Nope"})"), "properties.resources.instanceType");
+    check_refused(with(R"("resources":{"instanceType":"Standard_Nope"})"),
+                  "properties.resources.instanceType");
     check_refused(with(R"("limits":{"timeout":"-PT5S"})"), "properties.limits.timeout");
     check_refused(with(R"("limits":{"timeout":"PT0S"})"), "properties.limits.timeout");
     check_refused(with(R"("limits":{"timeout":-5})"), "properties.limits.timeout");
     check_refused(with(R"("limits":{"timeout":"P999999999W"})"), "properties.limits.timeout");
     check_refused(with(R"("inputs":{"a":{"jobInputType":"uri_file"}})"), "properties.inputs.a.uri");
     check_refused(with(R"("inputs":{"a":{"value":"x"}})"), "properties.inputs.a.jobInputType");
-    check_refused(with(R"("inputs":{"a":{"jobInputType":"nope","uri":"x"}})"), "properties.inputs.a.jobInputType");
+    check_refused(with(R"("inputs":{"a":{"jobInputType":"nope","uri":"x"}})"),
+                  "properties.inputs.a.jobInputType");
     check_refused(with(R"("queueSettings":{"jobTier":"Gold"})"), "properties.queueSettings.jobTier");
     check_refused(with(R"("queueSettings":{"priority":7})"), "properties.queueSettings.priority");
-    check_refused(with(R"("distribution":{"distributionType":"Nope"})"), "properties.distribution.distributionType");
-    check_refused(with(R"("properties":{"lavant.max_retries":"-1"})"), "properties.properties.lavant.max_retries");
+    check_refused(with(R"("distribution":{"distributionType":"Nope"})"),
+                  "properties.distribution.distributionType");
+    check_refused(with(R"("properties":{"lavant.max_retries":"-1"})"),
+                  "properties.properties.lavant.max_retries");
     check_refused(with(R"("tags":[1])"), "properties.tags");
-    check_refused(R"({"properties":{"jobType":"Command","command":"echo ${{inputs.x}}"}})", "properties.command");
-    check_refused(R"({"properties":{"jobType":"Command","command":"echo ${{search_space.x}}"}})", "properties.command");
+    check_refused(R"({"properties":{"jobType":"Command","command":"echo ${{inputs.x}}"}})",
+                  "properties.command");
+    check_refused(R"({"properties":{"jobType":"Command","command":"echo ${{search_space.x}}"}})",
+                  "properties.command");
     check_refused(R"({"properties":{"jobType":"Command","command":" "}})", "properties.command");
     check_refused(R"({"properties":{"jobType":"Sweep","command":"x"}})", "properties.jobType");
-    EXPECT_TRUE(parse_arm_job(R"({"properties":{"jobType":"Command","command":"echo $[[ ${{inputs.x}} ]]"}})"));
+    EXPECT_TRUE(
+        parse_arm_job(R"({"properties":{"jobType":"Command","command":"echo $[[ ${{inputs.x}} ]]"}})"));
     EXPECT_FALSE(parse_arm_job("{}"));
     EXPECT_FALSE(parse_arm_job("[]"));
     EXPECT_FALSE(parse_arm_job(R"({"properties":null})"));

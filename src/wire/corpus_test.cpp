@@ -1,6 +1,7 @@
-// The public examples: each command job loads or is refused as Azure's client says (expect.csv), and the body made
-// from it says the same as that client's (rest/). The corpus lies beside the repository, or where LAVANT_CORPUS points.
-// It holds the YAML files only, so folders and data that the examples name are taken for present.
+// The public examples: each command job loads or is refused as Azure's client says (expect.csv), and the body
+// made from it says the same as that client's (rest/). The corpus lies beside the repository, or where
+// LAVANT_CORPUS points. It holds the YAML files only, so folders and data that the examples name are taken
+// for present.
 
 #include <gtest/gtest.h>
 
@@ -118,8 +119,8 @@ Json with_snake_keys(const Json& object) {
     return out;
 }
 
-// The recorded bodies are those of a pipeline's step: snake_case, nothing empty, and what a step takes from its component
-// left out (that part is compared with the component's own text).
+// The recorded bodies are those of a pipeline's step: snake_case, nothing empty, and what a step takes from
+// its component left out (that part is compared with the component's own text).
 Json as_step(const Json& job, const Json& expected) {
     Json step = Json::object();
     for (const char* key : {"distribution", "limits", "resources", "identity"}) {
@@ -128,7 +129,8 @@ Json as_step(const Json& job, const Json& expected) {
     for (const char* key : {"inputs", "outputs", "services"}) {
         Json section = Json::object();
         for (const Json::Member& member : job[key].members()) {
-            const bool only_named = member.value.size() == 1 && member.value["jobOutputType"].text() == "uri_folder";
+            const bool only_named =
+                member.value.size() == 1 && member.value["jobOutputType"].text() == "uri_folder";
             if (only_named && !expected[key].has(member.key)) continue;
             section.set(member.key, with_snake_keys(member.value));
         }
@@ -136,7 +138,8 @@ Json as_step(const Json& job, const Json& expected) {
     }
     if (job.has("computeId")) step.set("computeId", job["computeId"]);
     if (job.has("displayName")) step.set("display_name", job["displayName"]);
-    if (job["environmentVariables"].size() > 0) step.set("environment_variables", job["environmentVariables"]);
+    if (job["environmentVariables"].size() > 0)
+        step.set("environment_variables", job["environmentVariables"]);
     return step;
 }
 
@@ -145,7 +148,8 @@ std::string text_of(const Document& map, std::string_view key) {
     return value != nullptr ? value->text : "";
 }
 
-// What the recorded step keeps in its component: command, code, environment, description, names of inputs and outputs.
+// What the recorded step keeps in its component: command, code, environment, description, names of inputs and
+// outputs.
 void compare_component(const Document& component, const spec::CommandJobSpec& spec, const Json& job) {
     EXPECT_EQ(text_of(component, "command"), spec.command);
     EXPECT_EQ(text_of(component, "code"), spec.code);
@@ -161,7 +165,8 @@ void compare_component(const Document& component, const spec::CommandJobSpec& sp
     }
     for (const spec::InputSpec& input : spec.inputs) {
         const Document& port = *component.find("inputs")->find(input.name);
-        EXPECT_EQ(text_of(port, "type"), input.type == "literal" ? input.value_type : input.type) << input.name;
+        EXPECT_EQ(text_of(port, "type"), input.type == "literal" ? input.value_type : input.type)
+            << input.name;
         EXPECT_EQ(text_of(port, "mode"), input.mode) << input.name;
     }
     const Document& environment = *component.find("environment");
@@ -185,7 +190,8 @@ void compare_body(const Expectation& expected, const spec::CommandJobSpec& spec)
     Json step = *parse_json(*recorded);
     // The record writes its own folder as {CORPUS}, which plain YAML would take for a mapping.
     std::string component_text = step["componentId"].string();
-    for (std::size_t at; (at = component_text.find("{CORPUS}")) != std::string::npos;) component_text.replace(at, 8, "CORPUS");
+    for (std::size_t at; (at = component_text.find("{CORPUS}")) != std::string::npos;)
+        component_text.replace(at, 8, "CORPUS");
     const auto component = parse_yaml(component_text, expected.path);
     ASSERT_TRUE(component) << component.error().message;
     for (const char* key : {"_source", "componentId", "type"}) step.remove(key);
@@ -199,7 +205,8 @@ class Corpus : public testing::Test {
  protected:
     void SetUp() override {
         if (!exists(corpus_folder() + "/expect.csv")) {
-            GTEST_SKIP() << "no corpus at " << corpus_folder() << "; set LAVANT_CORPUS to its folder to run this test";
+            GTEST_SKIP() << "no corpus at " << corpus_folder()
+                         << "; set LAVANT_CORPUS to its folder to run this test";
         }
     }
 };
@@ -212,7 +219,8 @@ TEST_F(Corpus, CommandJobsAreTakenOrRefusedAsExpectedAndMakeTheRecordedBodies) {
         if (!document || !is_of_type_command(*document)) continue;
         SCOPED_TRACE(expected.path);
         ++jobs;
-        const auto spec = spec::parse_command_job(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
+        const auto spec =
+            spec::parse_command_job(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
         EXPECT_EQ(spec.has_value(), expected.accepted) << (spec ? "accepted" : spec.error().message);
         if (spec) compare_body(expected, *spec);
     }
@@ -227,8 +235,8 @@ TEST_F(Corpus, CommandComponentsAreTakenOrRefusedAsExpected) {
         if (!document || text_of(*document, "type") != "command") continue;
         SCOPED_TRACE(expected.path);
         ++components;
-        const auto checked =
-            spec::check_command_component(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
+        const auto checked = spec::check_command_component(
+            *document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
         EXPECT_EQ(checked.has_value(), expected.accepted) << (checked ? "accepted" : checked.error().message);
     }
     EXPECT_GE(components, 20);

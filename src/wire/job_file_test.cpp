@@ -36,9 +36,10 @@ TEST_F(JobFile, LoadsTheFileAndResolvesPathsBesideIt) {
 }
 
 TEST_F(JobFile, SettingsReplaceAndAddValues) {
-    const auto job = load_job_file(write("job.yml", kJob), {"inputs.lr=0.5", "display_name=a=b", "tags.team=x",
-                                                            "resources.instance_count=2", "limits={timeout: 5}",
-                                                            "inputs.s='7'", "description="});
+    const auto job =
+        load_job_file(write("job.yml", kJob),
+                      {"inputs.lr=0.5", "display_name=a=b", "tags.team=x", "resources.instance_count=2",
+                       "limits={timeout: 5}", "inputs.s='7'", "description="});
     ASSERT_TRUE(job) << job.error().message;
     EXPECT_EQ(job->inputs[0].value, "0.5");
     EXPECT_EQ(job->inputs[1].value_type, "string");
@@ -60,8 +61,9 @@ TEST_F(JobFile, MissingCodeFolderIsOneClearSentence) {
     const std::string path = write("job.yml", "command: x\ncode: ./gone\nenvironment: azureml:e:1\n");
     const auto job = load_job_file(path, {});
     ASSERT_FALSE(job);
-    EXPECT_EQ(job.error().message, path + ": the job is not valid: code: the code folder './gone' does not exist (looked for " +
-                                       folder_ + "/gone) (line 2, column 7)");
+    EXPECT_EQ(job.error().message,
+              path + ": the job is not valid: code: the code folder './gone' does not exist (looked for " +
+                  folder_ + "/gone) (line 2, column 7)");
 }
 
 TEST_F(JobFile, FilesThatAreNoJobsAreRefusedInOneSentence) {
@@ -72,7 +74,8 @@ TEST_F(JobFile, FilesThatAreNoJobsAreRefusedInOneSentence) {
     EXPECT_FALSE(load_job_file(write("broken.yml", "a: [\n"), {}));
     const auto large = load_job_file(write("large.yml", std::string(limits::kYamlBytes + 1, 'x')), {});
     ASSERT_FALSE(large);
-    EXPECT_NE(large.error().message.find("larger than the limit"), std::string::npos) << large.error().message;
+    EXPECT_NE(large.error().message.find("larger than the limit"), std::string::npos)
+        << large.error().message;
 }
 
 TEST_F(JobFile, FollowsComponentAndCondaFilesRelativeToTheirOwnFolder) {

@@ -18,7 +18,8 @@ const Json& null_json() {
 
 void write_string(std::string& out, std::string_view text) {
     const auto plain = [](char c) {
-        return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' && c != '\\';
+        return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' &&
+               c != '\\';
     };
     if (!std::all_of(text.begin(), text.end(), plain)) {
         out += json_quote(text);
@@ -80,20 +81,26 @@ bool reads_as_number(std::string_view text) {
 
 // Whether a YAML reader of any version takes this plain text for the same string.
 bool is_plain_yaml(std::string_view text) {
-    static constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n", "~"};
+    static constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no",
+                                                  "on",   "off",  "y",     "n",   "~"};
     if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
-    if (std::string_view("-?:,[]{}#&*!|>'\"%@`=<.+").find(text.front()) != std::string_view::npos) return false;
+    if (std::string_view("-?:,[]{}#&*!|>'\"%@`=<.+").find(text.front()) != std::string_view::npos)
+        return false;
     if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
     const auto odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (std::any_of(text.begin(), text.end(), odd)) return false;
     const std::string lower = to_lower(text);
-    return std::find(std::begin(kWords), std::end(kWords), lower) == std::end(kWords) && !reads_as_number(text);
+    return std::find(std::begin(kWords), std::end(kWords), lower) == std::end(kWords) &&
+           !reads_as_number(text);
 }
 
 // Several lines read best as a literal block; what a block cannot hold is quoted.
 bool fits_block(std::string_view text) {
-    if (text.find('\n') == std::string_view::npos || text.front() == ' ' || text.front() == '\n') return false;
-    const auto odd = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f; };
+    if (text.find('\n') == std::string_view::npos || text.front() == ' ' || text.front() == '\n')
+        return false;
+    const auto odd = [](char c) {
+        return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    };
     return std::none_of(text.begin(), text.end(), odd) && !text.ends_with("\n\n") && text.front() != '\t';
 }
 
@@ -145,7 +152,8 @@ Json Json::object(std::initializer_list<Member> members) { return Json(Object(me
 Json Json::array(std::initializer_list<Json> items) { return Json(Array(items)); }
 
 std::string_view Json::type_name() const {
-    static constexpr std::string_view kNames[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+    static constexpr std::string_view kNames[] = {"null",   "boolean", "integer", "number",
+                                                  "string", "array",   "object"};
     return kNames[value_.index()];
 }
 

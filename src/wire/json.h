@@ -1,7 +1,7 @@
 #pragma once
-// JSON values for every room: an own type, so that the library's DOM stays in json.cpp. Members keep the order
-// they were written in. Reading is total: what is absent or of another type reads as null or as the given
-// default. Objects are small vectors; this is not for tables of a million keys.
+// JSON values for every room: an own type, so that the library's DOM stays in json.cpp. Members keep the
+// order they were written in. Reading is total: what is absent or of another type reads as null or as the
+// given default. Objects are small vectors; this is not for tables of a million keys.
 
 #include <concepts>
 #include <cstdint>
@@ -54,14 +54,16 @@ class Json {
     bool is_string() const { return std::holds_alternative<std::string>(value_); }
     bool is_array() const { return std::holds_alternative<Array>(value_); }
     bool is_object() const { return std::holds_alternative<Object>(value_); }
-    std::string_view type_name() const;  // "null", "boolean", "integer", "number", "string", "array", "object"
+    std::string_view type_name()
+        const;  // "null", "boolean", "integer", "number", "string", "array", "object"
 
     bool boolean(bool otherwise = false) const;
     std::int64_t integer(std::int64_t otherwise = 0) const;  // a float with an integral value counts
     double number(double otherwise = 0) const;
     std::string string(std::string_view otherwise = {}) const;
     std::string_view text() const;  // no copy; empty if not a string; lives as long as this value
-    // Strings as they are, numbers, booleans and null as JSON text: for maps whose values must become strings.
+    // Strings as they are, numbers, booleans and null as JSON text: for maps whose values must become
+    // strings.
     std::string scalar_text() const;
 
     // The member called exactly `key` (dots are ordinary characters), or null.
@@ -70,9 +72,9 @@ class Json {
     const Json& get(std::string_view path) const;
     const Json* find(std::string_view key) const;  // nullptr if absent
     bool has(std::string_view key) const { return find(key) != nullptr; }
-    const Array& items() const;    // empty if not an array
+    const Array& items() const;     // empty if not an array
     const Object& members() const;  // empty if not an object
-    std::size_t size() const;      // of an array or object, else 0
+    std::size_t size() const;       // of an array or object, else 0
 
     // Builders. A null becomes an object or array by the first use; any other type is a broken invariant.
     Json& set(std::string_view key, Json value);  // replaces or appends; returns *this
@@ -99,8 +101,8 @@ struct Json::Member {
     bool operator==(const Member&) const = default;
 };
 
-// UTF-8, RFC 8259, at most limits::kJsonBytes, limits::kDocumentDepth deep and kJsonValues values. Of a repeated key
-// the last value counts.
+// UTF-8, RFC 8259, at most limits::kJsonBytes, limits::kDocumentDepth deep and kJsonValues values. Of a
+// repeated key the last value counts.
 inline constexpr std::size_t kJsonValues = 400'000;
 [[nodiscard]] Result<Json> parse_json(std::string_view text);
 

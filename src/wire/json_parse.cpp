@@ -1,8 +1,10 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/error.hpp>
+#include <charconv>
+#include <cmath>
 #include <exception>
-#include <fmt/format.h>
 #include <limits>
 #include <numeric>
 
@@ -14,8 +16,8 @@ namespace {
 
 namespace bj = boost::json;
 
-// Of a repeated key the last value counts, at the first one's place. Sorting first keeps a hostile object with
-// hundreds of thousands of keys cheap.
+// Of a repeated key the last value counts, at the first one's place. Sorting first keeps a hostile object
+// with hundreds of thousands of keys cheap.
 void drop_repeated_keys(Json::Object& members) {
     std::vector<std::size_t> order(members.size());
     std::iota(order.begin(), order.end(), 0);
@@ -82,15 +84,32 @@ class Builder {
         gather(part);
         return add(Json(std::exchange(text_, {})), ec);
     }
-    bool on_number_part(bj::string_view, Code&) { return true; }
-    bool on_int64(std::int64_t value, bj::string_view, Code& ec) { return add(Json(value), ec); }
+    bool on_number_part(bj::string_view part, Code&) { return gather(part); }
+    bool on_int64(std::int64_t value, bj::string_view, Code& ec) {
+        text_.clear();
+        return add(Json(value), ec);
+    }
     bool on_uint64(std::uint64_t value, bj::string_view, Code& ec) {
+        text_.clear();
         if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
             return add(Json(static_cast<double>(value)), ec);
         }
         return add(Json(static_cast<std::int64_t>(value)), ec);
     }
-    bool on_double(double value, bj::string_view, Code& ec) { return add(Json(value), ec); }
+    // The library's own conversion is off by a bit now and then; a number must survive being echoed.
+    bool on_double(double rough, bj::string_view part, Code& ec) {
+        gather(part);
+        const std::string digits = std::exchange(text_, {});
+        double value = 0;
+        const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
+        if (error == std::errc::result_out_of_range && std::isfinite(rough))
+            value = 0;  // too small to tell from zero
+        if (error != std::errc{} && !std::isfinite(rough)) {
+            ec = bj::error::exponent_overflow;
+            return false;
+        }
+        return add(Json(value), ec);
+    }
     bool on_bool(bool value, Code& ec) { return add(Json(value), ec); }
     bool on_null(Code& ec) { return add(Json(), ec); }
     bool on_comment_part(bj::string_view, Code&) { return true; }
@@ -143,7 +162,9 @@ Error malformed(std::string_view text, std::size_t at, const std::string& why) {
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t newline = before.rfind('\n');
     const std::size_t column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
-    return {ErrorCode::InvalidArgument, fmt::format("malformed JSON at line {} column {}: {}", line, column, why), {}};
+    return {ErrorCode::InvalidArgument,
+            fmt::format("malformed JSON at line {} column {}: {}", line, column, why),
+            {}};
 }
 
 }  // namespace
@@ -151,7 +172,8 @@ Error malformed(std::string_view text, std::size_t at, const std::string& why) {
 Result<Json> parse_json(std::string_view text) {
     if (text.size() > limits::kJsonBytes) {
         return fail(ErrorCode::ResourceExhausted,
-                    fmt::format("the JSON text has {} bytes, more than the {} allowed", text.size(), limits::kJsonBytes));
+                    fmt::format("the JSON text has {} bytes, more than the {} allowed", text.size(),
+                                limits::kJsonBytes));
     }
     try {
         bj::parse_options options;

@@ -19,6 +19,7 @@ TEST(Json, ReadsAndWritesTheSameTextInTheSameOrder) {
     check_round_trip(R"("é\n\"\\")");
     check_round_trip("9223372036854775807");
     check_round_trip("1e+300");
+    check_round_trip("[0.1,5e-324,1.7976931348623157e+308,123456.78901234567,-0.0]");
 }
 
 TEST(Json, FollowsPathsAndFallsBackToNull) {
@@ -54,14 +55,16 @@ TEST(Json, SaysWhereTheTextIsMalformed) {
     const auto value = parse_json("{\n  \"a\": oops}");
     ASSERT_FALSE(value);
     EXPECT_NE(value.error().message.find("line 2 column 8"), std::string::npos) << value.error().message;
-    for (const char* bad : {"", "{", "[1,]", "{} {}", "nul", "\"\xff\"", "{\"a\" 1}", "\"\\ud800\""}) {
+    for (const char* bad :
+         {"", "{", "[1,]", "{} {}", "nul", "\"\xff\"", "{\"a\" 1}", "\"\\ud800\"", "1e999"}) {
         EXPECT_FALSE(parse_json(bad)) << bad;
     }
 }
 
 TEST(Json, RefusesWhatIsTooDeepTooLongOrTooMany) {
     const auto nested = [](int depth) {
-        return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+        return std::string(static_cast<std::size_t>(depth), '[') +
+               std::string(static_cast<std::size_t>(depth), ']');
     };
     EXPECT_TRUE(parse_json(nested(limits::kDocumentDepth)));
     EXPECT_FALSE(parse_json(nested(limits::kDocumentDepth + 1)));
@@ -74,10 +77,12 @@ TEST(Json, RefusesWhatIsTooDeepTooLongOrTooMany) {
 
 TEST(Json, BecomesYamlThatReadsBackAsTheSameStrings) {
     const Json value = *parse_json(
-        R"({"name":"a b","num":1,"yes":"no","empty":"","s":"1.0","list":[1,{"a":"x","b":[2]},[]],"o":{"p":{}},"t":"l1\nl2\n"})");
-    EXPECT_EQ(value.to_yaml(),
-              "name: a b\nnum: 1\n\"yes\": \"no\"\nempty: \"\"\ns: \"1.0\"\nlist:\n- 1\n- a: x\n  b:\n  - 2\n- []\n"
-              "o:\n  p: {}\nt: |\n  l1\n  l2\n");
+        R"({"name":"a b","num":1,"yes":"no","empty":"","s":"1.0","list":[1,{"a":"x","b":[2]},[]],)"
+        R"("o":{"p":{}},"t":"l1\nl2\n"})");
+    EXPECT_EQ(
+        value.to_yaml(),
+        "name: a b\nnum: 1\n\"yes\": \"no\"\nempty: \"\"\ns: \"1.0\"\nlist:\n- 1\n- a: x\n  b:\n  - 2\n- []\n"
+        "o:\n  p: {}\nt: |\n  l1\n  l2\n");
     EXPECT_EQ(json_to_yaml("not json"), "not json");
     EXPECT_EQ(pretty_json("{\"a\":[1]}"), "{\n  \"a\": [\n    1\n  ]\n}");
 }

@@ -18,17 +18,23 @@ std::string written(const std::string& reference) {
 
 Json to_json(const Document& document) {
     switch (document.kind) {
-        case Document::Kind::Null: return nullptr;
-        case Document::Kind::Boolean: return document.boolean;
-        case Document::Kind::Integer: return document.integer;
-        case Document::Kind::Float: return document.number;
-        case Document::Kind::String: return document.text;
+        case Document::Kind::Null:
+            return nullptr;
+        case Document::Kind::Boolean:
+            return document.boolean;
+        case Document::Kind::Integer:
+            return document.integer;
+        case Document::Kind::Float:
+            return document.number;
+        case Document::Kind::String:
+            return document.text;
         case Document::Kind::List: {
             Json list = Json::array();
             for (const Document& item : document.items) list.append(to_json(item));
             return list;
         }
-        case Document::Kind::Map: break;
+        case Document::Kind::Map:
+            break;
     }
     Json map = Json::object();
     for (const Document::Entry& entry : document.entries) map.set(entry.key, to_json(entry.value));
@@ -58,8 +64,8 @@ void set_value(Json& object, std::string_view key, const std::optional<T>& value
 
 std::string wire_mode(const std::string& mode) {
     static const std::map<std::string, std::string> modes = {
-        {"ro_mount", "ReadOnlyMount"}, {"rw_mount", "ReadWriteMount"},     {"download", "Download"},
-        {"direct", "Direct"},          {"eval_mount", "EvalMount"},        {"eval_download", "EvalDownload"},
+        {"ro_mount", "ReadOnlyMount"}, {"rw_mount", "ReadWriteMount"}, {"download", "Download"},
+        {"direct", "Direct"},          {"eval_mount", "EvalMount"},    {"eval_download", "EvalDownload"},
         {"upload", "Upload"},
     };
     const auto found = modes.find(mode);
@@ -129,7 +135,8 @@ Json distribution_of(const spec::DistributionSpec& distribution) {
 Json queue_of(const spec::QueueSpec& queue) {
     Json value = Json::object();
     set_text(value, "jobTier", queue.job_tier);
-    if (!queue.priority.empty()) value.set("priority", queue.priority == "low" ? 1 : queue.priority == "medium" ? 2 : 3);
+    if (!queue.priority.empty())
+        value.set("priority", queue.priority == "low" ? 1 : queue.priority == "medium" ? 2 : 3);
     return value;
 }
 
@@ -172,7 +179,8 @@ std::string to_arm_body(const CommandJobSpec& spec, const ResolvedJob& resolved)
     job.set("isArchived", false);
     job.set("command", spec.command);
     set_text(job, "codeId", resolved.code_id.empty() ? written(spec.code) : resolved.code_id);
-    job.set("environmentId", resolved.environment_id.empty() ? spec.environment.reference : resolved.environment_id);
+    job.set("environmentId",
+            resolved.environment_id.empty() ? spec.environment.reference : resolved.environment_id);
     set_text(job, "computeId", resolved.compute_id.empty() ? spec.compute : resolved.compute_id);
     job.set("environmentVariables", to_json(spec.environment_variables));
     job.set("inputs", inputs_of(spec, resolved));
@@ -181,7 +189,8 @@ std::string to_arm_body(const CommandJobSpec& spec, const ResolvedJob& resolved)
     if (spec.resources) job.set("resources", resources_of(*spec.resources));
     if (spec.timeout_seconds) {
         const Duration timeout = std::chrono::seconds(*spec.timeout_seconds);
-        job.set("limits", Json::object({{"jobLimitsType", "Command"}, {"timeout", to_iso_duration(timeout)}}));
+        job.set("limits",
+                Json::object({{"jobLimitsType", "Command"}, {"timeout", to_iso_duration(timeout)}}));
     }
     if (spec.queue) job.set("queueSettings", queue_of(*spec.queue));
     if (spec.identity) job.set("identity", identity_of(*spec.identity));
@@ -190,7 +199,8 @@ std::string to_arm_body(const CommandJobSpec& spec, const ResolvedJob& resolved)
     return Json::object({{"properties", std::move(job)}}).dump();
 }
 
-std::string to_arm_environment(const spec::EnvironmentSpec& environment, const std::string& build_context_uri) {
+std::string to_arm_environment(const spec::EnvironmentSpec& environment,
+                               const std::string& build_context_uri) {
     Json value = Json::object();
     set_text(value, "description", environment.description);
     value.set("tags", to_json(environment.tags));
@@ -203,7 +213,8 @@ std::string to_arm_environment(const spec::EnvironmentSpec& environment, const s
     }
     if (!environment.build_path.empty()) {
         Json build = Json::object({{"contextUri", build_context_uri}});
-        build.set("dockerfilePath", environment.dockerfile_path.empty() ? "Dockerfile" : environment.dockerfile_path);
+        build.set("dockerfilePath",
+                  environment.dockerfile_path.empty() ? "Dockerfile" : environment.dockerfile_path);
         value.set("build", std::move(build));
     }
     value.set("osType", environment.os_type == "windows" ? "Windows" : "Linux");

@@ -8,8 +8,8 @@
 
 namespace lavant::wire {
 
-// What the submitter made of local paths and names. What is empty or absent travels as it was written, without
-// its `azureml:`.
+// What the submitter made of local paths and names. What is empty or absent travels as it was written,
+// without its `azureml:`.
 struct ResolvedJob {
     std::string code_id;
     std::string environment_id;
@@ -21,6 +21,7 @@ std::string to_arm_body(const spec::CommandJobSpec& spec, const ResolvedJob& res
 
 // The body that registers an environment defined in the job: an image, or a build context already uploaded.
 // The same definition gives the same text, so a hash of it can serve as an anonymous version.
-std::string to_arm_environment(const spec::EnvironmentSpec& environment, const std::string& build_context_uri);
+std::string to_arm_environment(const spec::EnvironmentSpec& environment,
+                               const std::string& build_context_uri);
 
 }  // namespace lavant::wire

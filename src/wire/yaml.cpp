@@ -59,8 +59,8 @@ void merge_into(Document& map) {
     }
 }
 
-// Builds the document from the library's events. After the first problem it ignores the rest: what follows would
-// be guesswork, and the text is short enough to scan to its end.
+// Builds the document from the library's events. After the first problem it ignores the rest: what follows
+// would be guesswork, and the text is short enough to scan to its end.
 class Builder : public YAML::EventHandler {
  public:
     void OnDocumentStart(const YAML::Mark&) override {}
@@ -116,7 +116,9 @@ class Builder : public YAML::EventHandler {
         std::set<std::string> keys;
     };
 
-    static std::string too_deep() { return fmt::format("values nest deeper than the {} levels allowed", kDepth); }
+    static std::string too_deep() {
+        return fmt::format("values nest deeper than the {} levels allowed", kDepth);
+    }
     static std::size_t depth_of(const Document& document) {
         std::size_t depth = 0;
         for (const Document& item : document.items) depth = std::max(depth, depth_of(item));
@@ -138,7 +140,8 @@ class Builder : public YAML::EventHandler {
         nodes_ += nodes;
         alias_bytes_ += alias_bytes;
         if (nodes_ > limits::kYamlNodes || alias_bytes_ > limits::kYamlBytes) {
-            stop(at, fmt::format("more than the {} values allowed once aliases are expanded", limits::kYamlNodes));
+            stop(at, fmt::format("more than the {} values allowed once aliases are expanded",
+                                 limits::kYamlNodes));
         }
         return why.empty();
     }
@@ -213,8 +216,9 @@ std::optional<Position> find_control_character(std::string_view text) {
 
 Result<Document> parse_yaml(std::string_view text, const std::string& file_name) {
     if (text.size() > limits::kYamlBytes) {
-        return fail(problem_in(file_name, {}, fmt::format("it has {} bytes, more than the {} allowed", text.size(),
-                                                          limits::kYamlBytes)));
+        return fail(problem_in(
+            file_name, {},
+            fmt::format("it has {} bytes, more than the {} allowed", text.size(), limits::kYamlBytes)));
     }
     if (const auto at = find_control_character(text)) {
         return fail(problem_in(file_name, *at, "a control character stands here; is this a text file?"));
@@ -225,7 +229,8 @@ Result<Document> parse_yaml(std::string_view text, const std::string& file_name)
         YAML::Parser parser(stream);
         const bool any = parser.HandleNextDocument(builder);
         if (!builder.why.empty()) return fail(problem_in(file_name, builder.where, builder.why));
-        if (!any || !builder.root || builder.root->is_null()) return fail(problem_in(file_name, {}, "it is empty"));
+        if (!any || !builder.root || builder.root->is_null())
+            return fail(problem_in(file_name, {}, "it is empty"));
         Builder second;
         if (parser.HandleNextDocument(second)) {
             return fail(problem_in(file_name, second.root ? second.root->at : Position{},
@@ -233,7 +238,8 @@ Result<Document> parse_yaml(std::string_view text, const std::string& file_name)
         }
         return std::move(*builder.root);
     } catch (const YAML::Exception& problem) {
-        return fail(problem_in(file_name, problem.mark.is_null() ? Position{} : position_of(problem.mark), problem.msg));
+        return fail(problem_in(file_name, problem.mark.is_null() ? Position{} : position_of(problem.mark),
+                               problem.msg));
     } catch (const std::exception& problem) {
         return fail(problem_in(file_name, {}, problem.what()));
     }

@@ -1,7 +1,7 @@
 #pragma once
-// YAML text to a document, with the scalar rules of Python's safe loader (YAML 1.1: `yes` is a boolean, 0777 is
-// octal, 1e3 is a string), because that is how Azure's clients read the same files. Bounded: bytes, depth, and
-// nodes after aliases are expanded. Refuses repeated keys, tags and several documents in one file.
+// YAML text to a document, with the scalar rules of Python's safe loader (YAML 1.1: `yes` is a boolean, 0777
+// is octal, 1e3 is a string), because that is how Azure's clients read the same files. Bounded: bytes, depth,
+// and nodes after aliases are expanded. Refuses repeated keys, tags and several documents in one file.
 
 #include <string>
 #include <string_view>

@@ -99,7 +99,8 @@ bool looks_like_float(std::string_view text) {
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
     const auto skip = [&] {
         std::size_t count = 0;
-        while (count < text.size() && (digit_of(text[count], 10) || (count > 0 && text[count] == '_'))) ++count;
+        while (count < text.size() && (digit_of(text[count], 10) || (count > 0 && text[count] == '_')))
+            ++count;
         text.remove_prefix(count);
         return count;
     };

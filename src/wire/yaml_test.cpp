@@ -41,13 +41,33 @@ TEST(Yaml, KeepsOrderTextAndPositions) {
 
 TEST(Yaml, ReadsPlainScalarsAsAzuresClientsDo) {
     const std::pair<const char*, const char*> cases[] = {
-        {"0777", "511"},      {"0x1F", "31"},     {"1_000", "1000"}, {"1e3", "1e3"},      {"1.0e+3", "1000.0"},
-        {"12:30", "750"},     {"yes", "True"},    {"0o7", "0o7"},    {"+3", "3"},         {"1.", "1.0"},
-        {".5", "0.5"},        {"0b11", "3"},      {"1.0", "1.0"},    {"Off", "False"},
-        {"y", "y"},           {"-.inf", "-inf"},  {"08", "08"},      {"tRUE", "tRUE"},    {"2020-01-01", "2020-01-01"},
-        {"1.5.2", "1.5.2"},   {"-7", "-7"},       {"~", "None"},     {"NULL", "None"},    {"-", "-"},
+        {"0777", "511"},
+        {"0x1F", "31"},
+        {"1_000", "1000"},
+        {"1e3", "1e3"},
+        {"1.0e+3", "1000.0"},
+        {"12:30", "750"},
+        {"yes", "True"},
+        {"0o7", "0o7"},
+        {"+3", "3"},
+        {"1.", "1.0"},
+        {".5", "0.5"},
+        {"0b11", "3"},
+        {"1.0", "1.0"},
+        {"Off", "False"},
+        {"y", "y"},
+        {"-.inf", "-inf"},
+        {"08", "08"},
+        {"tRUE", "tRUE"},
+        {"2020-01-01", "2020-01-01"},
+        {"1.5.2", "1.5.2"},
+        {"-7", "-7"},
+        {"~", "None"},
+        {"NULL", "None"},
+        {"-", "-"},
         {"123456789012345678901234567890", "123456789012345678901234567890"},
-        {"1.0e-5", "1e-05"},  {"1.0e+17", "1e+17"},
+        {"1.0e-5", "1e-05"},
+        {"1.0e+17", "1e+17"},
     };
     for (const auto& [text, printed] : cases) {
         EXPECT_EQ(plain_scalar(text, {}).printed(), printed) << text;
@@ -92,7 +112,8 @@ TEST(Yaml, ExplodingAliasesCostNoMoreThanTheLimit) {
     }
     const auto document = parse_yaml(text, "bomb.yml");
     ASSERT_FALSE(document);
-    EXPECT_NE(document.error().message.find("aliases are expanded"), std::string::npos) << document.error().message;
+    EXPECT_NE(document.error().message.find("aliases are expanded"), std::string::npos)
+        << document.error().message;
     // A long string repeated by aliases is few nodes but many bytes.
     std::string wide = "a: &a " + std::string(1 << 20, 'x') + "\nb: [*a";
     for (int i = 0; i < 1000; ++i) wide += ",*a";
@@ -101,7 +122,8 @@ TEST(Yaml, ExplodingAliasesCostNoMoreThanTheLimit) {
 
 TEST(Yaml, RefusesWhatIsTooDeepOrTooLong) {
     const auto nested = [](int depth) {
-        return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+        return std::string(static_cast<std::size_t>(depth), '[') +
+               std::string(static_cast<std::size_t>(depth), ']');
     };
     EXPECT_TRUE(parse_yaml(nested(limits::kDocumentDepth), "x"));
     EXPECT_FALSE(parse_yaml(nested(limits::kDocumentDepth + 1), "x"));

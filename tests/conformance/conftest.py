@@ -96,7 +96,8 @@ class Server:
         self.key = (self.data / "owner.key").read_text().strip()
 
     def environment(self, **changes):
-        return clean_environment(LAVANT_ENDPOINT=self.url, LAVANT_CA=self.ca, LAVANT_TOKEN=self.key, **changes)
+        ours = {"LAVANT_ENDPOINT": self.url, "LAVANT_CA": self.ca, "LAVANT_TOKEN": self.key}
+        return clean_environment(**{**ours, **changes})
 
     def cli(self, *arguments, **options):
         options.setdefault("env", self.environment())

@@ -1,5 +1,7 @@
 #include "tests/support/temporary_folder.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "base/check.h"
@@ -7,9 +9,11 @@
 
 namespace lavant::test {
 
-TemporaryFolder::TemporaryFolder() {
+TemporaryFolder::TemporaryFolder(On where) {
     const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base != nullptr ? base : "/tmp") + "/lavant-test-XXXXXX";
+    path_ = base != nullptr ? base : "/tmp";
+    if (where == On::Memory && ::access("/dev/shm", W_OK) == 0) path_ = "/dev/shm";
+    path_ += "/lavant-test-XXXXXX";
     CHECK(::mkdtemp(path_.data()) != nullptr, "tests need a temporary folder");
 }
 

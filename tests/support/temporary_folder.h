@@ -7,7 +7,11 @@ namespace lavant::test {
 
 class TemporaryFolder {
  public:
-    TemporaryFolder();
+    enum class On {
+        Disk,
+        Memory
+    };  // Memory where there is such a file system: for tests that wait for no disk
+    explicit TemporaryFolder(On where = On::Disk);
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     ~TemporaryFolder();

@@ -1,9 +1,11 @@
 #include "adapters/blobs_fs/beneath.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +50,18 @@ Fd open_beneath_by_walking(int root, const std::string& path, int flags, mode_t 
     const std::string last(segments.back());
     if (last == "..") return errno = EXDEV, Fd();
     return Fd(::openat(at, last.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode));
+}
+
+bool syncs_in_order(int fd) {
+    struct statfs about {};
+    if (::fstatfs(fd, &about) != 0) return false;
+    return about.f_type == EXT4_SUPER_MAGIC || about.f_type == XFS_SUPER_MAGIC;
+}
+
+Result<void> UnsyncedFolders::sync_last() {
+    if (!folders_.empty()) LAVANT_TRY_VOID(sync_fd(folders_.back().get(), "folder"));
+    folders_.clear();
+    return {};
 }
 
 Result<void> UnsyncedFolders::sync() {

@@ -16,11 +16,16 @@ Fd open_beneath(int root, const std::string& path, int flags, mode_t mode = 0600
 // The same on kernels without openat2.
 Fd open_beneath_by_walking(int root, const std::string& path, int flags, mode_t mode = 0600);
 
+// Whether a sync of one file or folder makes sure of everything done before it, as the journal of ext4 and
+// the log of xfs do: both commit in order. Elsewhere every folder with a new entry needs a sync of its own.
+bool syncs_in_order(int fd);
+
 // Folders that have got a new entry and must be synced before the entry is sure.
 class UnsyncedFolders {
  public:
     void add(Fd folder) { folders_.push_back(std::move(folder)); }
     [[nodiscard]] Result<void> sync();
+    [[nodiscard]] Result<void> sync_last();  // the one added last, which is enough where syncs_in_order()
 
  private:
     std::vector<Fd> folders_;

@@ -99,6 +99,7 @@ FsBlobStore::FsBlobStore(std::string root, Fd folder, Fd metadata, Fd blocks)
       folder_(std::move(folder)),
       sidecars_(std::move(metadata)),
       blocks_(std::move(blocks)),
+      syncs_in_order_(blobs::syncs_in_order(folder_.get())),
       growing_(kGrowingFiles) {}
 
 Result<std::unique_ptr<FsBlobStore>> FsBlobStore::open(const std::string& root) {
@@ -185,7 +186,7 @@ Result<BlobInfo> FsBlobStore::put_file(const std::string& container, const std::
         const unsigned int flags = only_if_absent ? RENAME_NOREPLACE : 0;
         if (::renameat2(AT_FDCWD, source.c_str(), folder.get(), path.base.c_str(), flags) == 0) {
             unsynced.add(std::move(folder));
-            LAVANT_TRY_VOID(unsynced.sync());
+            LAVANT_TRY_VOID(syncs_in_order_ ? unsynced.sync_last() : unsynced.sync());
             return blobs::describe(name, status);
         }
         const int error = errno;
@@ -349,9 +350,8 @@ Result<void> FsBlobStore::append_locked(const std::string& container, const std:
     }
     if (offset > file->bytes) return fail(gap_before(name, offset, file->bytes));
     LAVANT_TRY_VOID(write_growing(*file, offset, bytes, name));
-    // The file first: on a journalling file system that commits its folders too, and their syncs find little
-    // to do.
-    return unsynced.sync();
+    // The sync of the new file has made sure of its folders too, where syncs keep the order.
+    return syncs_in_order_ ? Result<void>{} : unsynced.sync();
 }
 
 Result<std::shared_ptr<blobs::GrowingFile>> FsBlobStore::open_growing(

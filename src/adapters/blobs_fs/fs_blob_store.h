@@ -78,6 +78,7 @@ class FsBlobStore final : public ports::BlobStore {
     const Fd folder_;
     blobs::Sidecars sidecars_;
     const Fd blocks_;
+    const bool syncs_in_order_;
     blobs::GrowingFiles growing_;
     std::atomic<bool> unsettled_{
         false};  // a write failed half-way: folders may be there that were never synced

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -27,16 +28,25 @@ double cpu_seconds() {
     return seconds(own.ru_utime) + seconds(own.ru_stime) + seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
+// The best of ten batches: on a busy machine the others measure the neighbours.
 void measure(const char* what, int count, const std::function<bool(int)>& once) {
-    const double cpu = cpu_seconds();
-    const auto wall = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i)
-        if (!once(i)) {
-            fmt::print("{}: failed in round {}\n", what, i);
-            return;
-        }
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - wall;
-    fmt::print("{:<44} {:.3f} ms CPU, {:.3f} ms wall\n", what, (cpu_seconds() - cpu) * 1e3 / count, took.count() / count);
+    constexpr int kBatches = 10;
+    const int each = std::max(1, count / kBatches);
+    double cpu_best = 1e9;
+    double wall_best = 1e9;
+    for (int batch = 0; batch < kBatches; ++batch) {
+        const double cpu = cpu_seconds();
+        const auto wall = std::chrono::steady_clock::now();
+        for (int i = 0; i < each; ++i)
+            if (!once(batch * each + i)) {
+                fmt::print("{}: failed\n", what);
+                return;
+            }
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - wall;
+        cpu_best = std::min(cpu_best, (cpu_seconds() - cpu) * 1e3 / each);
+        wall_best = std::min(wall_best, took.count() / each);
+    }
+    fmt::print("{:<44} {:.3f} ms CPU, {:.3f} ms wall\n", what, cpu_best, wall_best);
 }
 
 bool bare_spawn(const char* const* arguments) {
@@ -100,7 +110,7 @@ int main(int argc, char** argv) {
         for (const auto& [what, kind] :
              {std::pair{"/bin/true", Kind{.confined = confined}},
               {"/bin/true, folder ready", Kind{.confined = confined, .folders_ready = true}},
-              {"true", Kind{.script = "true", .confined = confined}},
+              {"a shell's true", Kind{.script = "true;", .confined = confined}},
               {"/bin/true with code", Kind{.confined = confined, .code = code}}})
             measure(((confined ? "confined: " : "not confined: ") + std::string(what)).c_str(), count,
                     [&, &k = kind](int i) { return one_task(**sandbox, base, i, k); });

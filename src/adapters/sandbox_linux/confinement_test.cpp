@@ -129,7 +129,7 @@ TEST_P(Confined, AFolderOutsideIsSeenAtItsOwnPath) {
 TEST_P(Confined, WhatItWritesIsSeenFromOutsideWhileItRuns) {
     const std::string code = base_ + "/code";
     ASSERT_TRUE(make_directories(code));
-    auto one = task("echo 0.5 > outputs/loss; echo l > logs/x; while [ ! -e go ]; do sleep 0.01; done");
+    auto one = task("echo l > logs/x; echo 0.5 > outputs/loss; while [ ! -e go ]; do sleep 0.01; done");
     one.code_folder = code;
     start(one);
     EXPECT_TRUE(wait_until([&] { return text_of(sandbox_->written_files(one) + "/outputs/loss") == "0.5\n"; }));

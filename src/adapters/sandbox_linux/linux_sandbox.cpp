@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "adapters/sandbox_linux/direct_command.h"
 #include "adapters/sandbox_linux/supervisor.h"
 #include "base/check.h"
 #include "base/log.h"
@@ -46,6 +47,40 @@ bool lies_in(const std::string& path, const std::string& folder) {
 }
 
 std::string marker_of(const std::string& folder) { return "LAVANT_TASK_FOLDER=" + folder; }
+
+// Owns the texts of a command that the plan points to. (execve takes mutable characters but changes nothing.)
+class CommandTexts {
+ public:
+    CommandTexts(const ports::ConfinedTask& task, Plan& plan) : direct_(find_direct_command(task.script, task.environment)) {
+        for (const char* word : {kShell, "-c", task.script.c_str()}) point_to(plan.shell_arguments, word);
+        plan.shell_arguments.push_back(nullptr);
+        if (direct_) {
+            for (const std::string& candidate : direct_->candidates) plan.programs.push_back(candidate.c_str());
+            for (const std::string& word : direct_->words) point_to(plan.words, word.c_str());
+            plan.words.push_back(nullptr);
+        }
+        plan.environment.reserve(task.environment.size() + 4);
+        for (const std::string& entry : task.environment)
+            if (!direct_ || !entry.starts_with("PWD=")) point_to(plan.environment, entry.c_str());
+        if (direct_) {  // As the shell would set them.
+            folder_ = "PWD=" + task.working_folder;
+            point_to(plan.environment, folder_.c_str());
+            point_to(plan.environment, "SHLVL=0");
+        }
+        if (plan.find_descendants) {
+            marker_ = marker_of(task.folder);
+            point_to(plan.environment, marker_.c_str());
+        }
+        plan.environment.push_back(nullptr);
+    }
+    CommandTexts(const CommandTexts&) = delete;
+    CommandTexts& operator=(const CommandTexts&) = delete;
+
+ private:
+    static void point_to(std::vector<char*>& list, const char* text) { list.push_back(const_cast<char*>(text)); }
+    std::optional<DirectCommand> direct_;
+    std::string folder_, marker_;
+};
 
 // No handler of the agent may run in the child before it has its own signal settings.
 class SignalsBlocked {
@@ -168,13 +203,7 @@ Result<Plan> LinuxSandbox::make_plan(const ports::ConfinedTask& task, const Slot
     for (const std::string* path : {&task.folder, &task.working_folder, &task.log_file})
         if (!path->starts_with('/'))
             return fail(ErrorCode::InvalidArgument, "path '" + *path + "' of a task does not start at the root");
-    Plan plan{.program = kShell, .working_folder = task.working_folder};
-    // execve takes pointers to mutable characters but changes nothing.
-    for (const char* argument : {"bash", "-c", task.script.c_str()})
-        plan.arguments.push_back(const_cast<char*>(argument));
-    plan.arguments.push_back(nullptr);
-    plan.environment.reserve(task.environment.size() + 2);
-    for (const std::string& entry : task.environment) plan.environment.push_back(const_cast<char*>(entry.c_str()));
+    Plan plan{.working_folder = task.working_folder};
     if (confines(task)) {
         plan_mounts(task, slot, plan.mounts);
         plan.change_user = slot.owner.has_value();
@@ -189,9 +218,7 @@ Result<Plan> LinuxSandbox::make_plan(const ports::ConfinedTask& task, const Slot
 }
 
 Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan) {
-    const std::string marker = marker_of(task.folder);
-    if (plan.find_descendants) plan.environment.push_back(const_cast<char*>(marker.c_str()));
-    plan.environment.push_back(nullptr);
+    const CommandTexts texts(task, plan);
     const std::string path = state_path(task.folder);
     // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not go.
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error("remove '" + path + "'", errno));

@@ -38,9 +38,10 @@ struct MountPlan {
 };
 
 struct Plan {
-    const char* program = "";
-    std::vector<char*> arguments;    // null-terminated
-    std::vector<char*> environment;  // null-terminated
+    std::vector<const char*> programs;     // tried in order with `words`, before the shell
+    std::vector<char*> words;              // null-terminated
+    std::vector<char*> shell_arguments;    // null-terminated, the first is the shell's path
+    std::vector<char*> environment;        // null-terminated
     std::string working_folder;
     MountPlan mounts;
     bool change_user = false;  // to `user`, which no other task of this machine has

@@ -115,8 +115,10 @@ int start_command(void* argument) {
     auto& starter = *static_cast<Starter*>(argument);
     starter.failure = prepare_to_run(*starter.plan);
     if (!starter.failure) {
-        ::execve(starter.plan->program, starter.plan->arguments.data(), starter.plan->environment.data());
-        starter.failure = {errno, "execute", starter.plan->program};
+        const Plan& plan = *starter.plan;
+        for (const char* program : plan.programs) ::execve(program, plan.words.data(), plan.environment.data());
+        ::execve(plan.shell_arguments[0], plan.shell_arguments.data(), plan.environment.data());
+        starter.failure = {errno, "execute", plan.shell_arguments[0]};
     }
     ::_exit(127);
 }

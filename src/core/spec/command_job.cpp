@@ -31,7 +31,9 @@ void read_headline(Fields& fields, CommandJobSpec& spec) {
     }
     spec.name = fields.string("name");
     if (fields.has("name") && !is_job_name(spec.name)) {
-        fields.problem("name", "must begin with a letter or digit and have only letters, digits, '_' and '-', at most 255");
+        fields.problem(
+            "name",
+            "must begin with a letter or digit and have only letters, digits, '_' and '-', at most 255");
     }
     spec.display_name = fields.string("display_name");
     spec.experiment_name = fields.string("experiment_name");
@@ -58,7 +60,9 @@ void read_compute(Fields& fields, CommandJobSpec& spec) {
     if (compute.empty()) return;
     spec.compute = compute.starts_with("azureml:") ? compute.substr(8) : compute;
     if (trim(spec.compute).empty() || spec.compute.find_first_of(" <>\t\n") != std::string::npos) {
-        fields.problem("compute", "'" + compute + "' is not the name of a compute; write azureml:NAME, or nothing for serverless");
+        fields.problem(
+            "compute",
+            "'" + compute + "' is not the name of a compute; write azureml:NAME, or nothing for serverless");
     }
 }
 
@@ -66,7 +70,8 @@ void read_environment_variables(Fields& fields, CommandJobSpec& spec) {
     const Document* map = fields.find("environment_variables");
     if (map == nullptr) return;
     if (!map->is_map()) {
-        fields.problem("environment_variables", "must be a mapping, but is " + std::string(name_of(map->kind)));
+        fields.problem("environment_variables",
+                       "must be a mapping, but is " + std::string(name_of(map->kind)));
         return;
     }
     for (const Document::Entry& entry : map->entries) {
@@ -74,7 +79,8 @@ void read_environment_variables(Fields& fields, CommandJobSpec& spec) {
         if (entry.key.empty() || entry.key.find('=') != std::string::npos) {
             fields.problems().add(path, entry.key_at, "is not a usable name of a variable");
         } else if (!entry.value.is_scalar()) {
-            fields.problems().add(path, entry.value.at, "must be a string, but is " + std::string(name_of(entry.value.kind)));
+            fields.problems().add(path, entry.value.at,
+                                  "must be a string, but is " + std::string(name_of(entry.value.kind)));
         } else {
             spec.environment_variables[entry.key] = entry.value.is_null() ? "" : entry.value.printed();
         }
@@ -85,7 +91,8 @@ void read_own_command(Fields& fields, Reading& reading, CommandJobSpec& spec) {
     read_code(fields, reading, spec);
     spec.command = fields.string("command");
     if (!fields.has("command")) {
-        if (fields.map().is_map()) fields.problem("command", "is missing; say what to run, or name a component");
+        if (fields.map().is_map())
+            fields.problem("command", "is missing; say what to run, or name a component");
     } else if (trim(spec.command).empty() && fields.map().find("command")->is_string()) {
         fields.problem("command", "is empty; say what to run");
     }
@@ -111,31 +118,37 @@ void check_size(const CommandJobSpec& spec, Fields& fields) {
                           "there is no size '" + type + "'" + suggestion(type, names));
 }
 
-void check_reference(const Reference& reference, const CommandJobSpec& spec, Position at, Problems& problems) {
+void check_reference(const Reference& reference, const CommandJobSpec& spec, Position at,
+                     Problems& problems) {
     std::vector<std::string> names;
     if (reference.scope == "inputs") {
         for (const InputSpec& input : spec.inputs) names.push_back(input.name);
     } else if (reference.scope == "outputs") {
         for (const OutputSpec& output : spec.outputs) names.push_back(output.name);
-    } else if ((reference.scope == "name" || reference.scope == "default_datastore") && reference.name.empty()) {
+    } else if ((reference.scope == "name" || reference.scope == "default_datastore") &&
+               reference.name.empty()) {
         return;
     } else {
-        problems.add("command", at, reference.written() + " is not an expression of a command job" +
-                                        suggestion(reference.scope, {"inputs", "outputs", "name", "default_datastore"}));
+        problems.add("command", at,
+                     reference.written() + " is not an expression of a command job" +
+                         suggestion(reference.scope, {"inputs", "outputs", "name", "default_datastore"}));
         return;
     }
     if (std::find(names.begin(), names.end(), reference.name) != names.end()) return;
     if (reference.in_optional && reference.scope == "inputs") return;
     const std::string what = reference.scope == "inputs" ? "input" : "output";
-    problems.add("command", at, reference.written() + " names no " + what + " of this job" +
-                                    (names.empty() ? "; it has none" : suggestion(reference.name, names)));
+    problems.add("command", at,
+                 reference.written() + " names no " + what + " of this job" +
+                     (names.empty() ? "; it has none" : suggestion(reference.name, names)));
 }
 
 }  // namespace
 
 void check_command(const CommandJobSpec& spec, Position at, Problems& problems) {
-    if (const auto open = find_unclosed(spec.command)) problems.add("command", at, "'" + *open + "' is never closed");
-    for (const Reference& reference : find_references(spec.command)) check_reference(reference, spec, at, problems);
+    if (const auto open = find_unclosed(spec.command))
+        problems.add("command", at, "'" + *open + "' is never closed");
+    for (const Reference& reference : find_references(spec.command))
+        check_reference(reference, spec, at, problems);
 }
 
 Result<CommandJobSpec> parse_command_job(const Document& document, const ComponentLoader& loader) {

@@ -1,6 +1,7 @@
 #pragma once
-// A command job as its author wrote it, checked. Only parse_command_job makes one, so nothing behind it checks again.
-// Local paths stay local here: who submits the job uploads them (wire/spec_to_arm.h takes the resulting ids).
+// A command job as its author wrote it, checked. Only parse_command_job makes one, so nothing behind it
+// checks again. Local paths stay local here: who submits the job uploads them (wire/spec_to_arm.h takes the
+// resulting ids).
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +18,8 @@ namespace lavant::spec {
 
 struct InputSpec {
     std::string name;
-    std::string type;        // "literal", or uri_file, uri_folder, mltable, custom_model, mlflow_model, triton_model
+    std::string
+        type;  // "literal", or uri_file, uri_folder, mltable, custom_model, mlflow_model, triton_model
     std::string value;       // of a literal, as the server gets it
     std::string value_type;  // of a literal: string, integer, number, boolean
     std::string path;        // of others, as written
@@ -36,7 +38,8 @@ struct OutputSpec {
 };
 
 struct EnvironmentSpec {
-    // An existing one: "NAME:VERSION", "NAME@LABEL", "azureml://registries/…" or an ARM id, without `azureml:`.
+    // An existing one: "NAME:VERSION", "NAME@LABEL", "azureml://registries/…" or an ARM id, without
+    // `azureml:`.
     std::string reference;
     // Or a definition; exactly one of image and build_path is set.
     std::string name;  // empty: anonymous
@@ -44,12 +47,12 @@ struct EnvironmentSpec {
     std::string description;
     std::map<std::string, std::string> tags;
     std::string image;
-    std::string conda_file;             // its path on this machine, empty if inline or none
-    std::string conda_text;             // its content as text, when it came from a file
-    std::optional<Document> conda;      // its content, when it was written inline
-    std::string build_path;             // on this machine
-    std::string dockerfile_path;        // inside build_path
-    std::string os_type;                // "", "linux", "windows"
+    std::string conda_file;         // its path on this machine, empty if inline or none
+    std::string conda_text;         // its content as text, when it came from a file
+    std::optional<Document> conda;  // its content, when it was written inline
+    std::string build_path;         // on this machine
+    std::string dockerfile_path;    // inside build_path
+    std::string os_type;            // "", "linux", "windows"
 };
 
 struct ResourcesSpec {
@@ -121,8 +124,9 @@ struct CommandJobSpec {
     std::optional<IdentitySpec> identity;
     std::vector<ServiceSpec> services;
     RetryPolicy retry;
-    std::string component;                   // the component's name or file, empty if the job has its own command
-    std::vector<std::string> beyond_azure;   // what in the file Azure's own tools would refuse, one sentence each
+    std::string component;  // the component's name or file, empty if the job has its own command
+    std::vector<std::string>
+        beyond_azure;  // what in the file Azure's own tools would refuse, one sentence each
 };
 
 enum class PathKind { Absent, File, Folder };
@@ -137,7 +141,8 @@ struct ComponentLoader {
 };
 
 // All problems at once in Error::fields, with paths, lines and columns.
-[[nodiscard]] Result<CommandJobSpec> parse_command_job(const Document& document, const ComponentLoader& loader);
+[[nodiscard]] Result<CommandJobSpec> parse_command_job(const Document& document,
+                                                       const ComponentLoader& loader);
 
 // A component file by itself.
 [[nodiscard]] Result<void> check_command_component(const Document& document, const ComponentLoader& loader);

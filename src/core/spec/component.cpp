@@ -51,12 +51,16 @@ std::string check_value(const Declared& input, const std::string& text) {
     const bool is_number = !text.empty() && *end == '\0';
     if (input.type == "integer" && !parse_integer(text)) return "must be an integer, not '" + text + "'";
     if (input.type == "number" && !is_number) return "must be a number, not '" + text + "'";
-    if (input.type == "boolean" && !equals_ignoring_case(text, "true") && !equals_ignoring_case(text, "false")) {
+    if (input.type == "boolean" && !equals_ignoring_case(text, "true") &&
+        !equals_ignoring_case(text, "false")) {
         return "must be true or false, not '" + text + "'";
     }
-    if (input.least && is_number && number < *input.least) return "must be at least " + python_float(*input.least);
-    if (input.most && is_number && number > *input.most) return "must be at most " + python_float(*input.most);
-    if (!input.one_of.empty() && std::find(input.one_of.begin(), input.one_of.end(), text) == input.one_of.end()) {
+    if (input.least && is_number && number < *input.least)
+        return "must be at least " + python_float(*input.least);
+    if (input.most && is_number && number > *input.most)
+        return "must be at most " + python_float(*input.most);
+    if (!input.one_of.empty() &&
+        std::find(input.one_of.begin(), input.one_of.end(), text) == input.one_of.end()) {
         return "must be " + listed(input.one_of) + ", not '" + text + "'";
     }
     return "";
@@ -69,7 +73,8 @@ Declared read_declared(const Document::Entry& entry, const std::string& path, Re
     std::vector<std::string> types = port_types();
     types.insert(types.end(), literal_types().begin(), literal_types().end());
     input.type = fields.choice("type", types);
-    if (entry.value.is_map() && !fields.has("type")) fields.problem("type", "is missing; it must be " + listed(types));
+    if (entry.value.is_map() && !fields.has("type"))
+        fields.problem("type", "is missing; it must be " + listed(types));
     if (input.type == "path") input.type = "uri_folder";
     input.optional = fields.boolean("optional").value_or(false);
     if (const Document* value = fields.find("default")) input.value = *value;
@@ -118,7 +123,8 @@ void check_component_command(const Component& component, Fields& fields) {
     for (const Reference& reference : find_references(component.base.command)) {
         if (reference.scope == "outputs") {
             bool known = false;
-            for (const OutputSpec& output : component.base.outputs) known = known || output.name == reference.name;
+            for (const OutputSpec& output : component.base.outputs)
+                known = known || output.name == reference.name;
             if (!known) fields.problem("command", reference.written() + " names no output of this component");
             continue;
         }
@@ -143,7 +149,8 @@ Component read_component(const Document& document, const std::string& path, Read
     Fields fields(document, path, reading.problems);
     const std::string type = fields.string("type");
     if (!type.empty() && type != "command") {
-        fields.problem("type", "is '" + type + "'; only a component of type command can stand in a command job");
+        fields.problem("type",
+                       "is '" + type + "'; only a component of type command can stand in a command job");
         return component;
     }
     component.base.component = fields.string("name");
@@ -152,7 +159,8 @@ Component read_component(const Document& document, const std::string& path, Read
     fields.string_map("tags");
     if (const Document* inputs = fields.find("inputs")) {
         for (const Document::Entry& entry : inputs->entries) {
-            component.inputs.push_back(read_declared(entry, fields.path_of("inputs") + "." + entry.key, reading));
+            component.inputs.push_back(
+                read_declared(entry, fields.path_of("inputs") + "." + entry.key, reading));
         }
     }
     component.base.outputs = read_ports(fields, reading);
@@ -195,7 +203,8 @@ std::optional<InputSpec> bind_input(const Declared& declared, std::vector<InputS
     InputSpec input = *found;
     const Document& written = *fields.map().find("inputs")->find(declared.name);
     if (declared.is_literal()) {
-        const std::string wrong = input.type == "literal" ? check_value(declared, input.value) : "must be a literal value";
+        const std::string wrong =
+            input.type == "literal" ? check_value(declared, input.value) : "must be a literal value";
         if (!wrong.empty()) reading.problems.add(path, written.at, wrong);
         input.value_type = declared.type;
         return input;
@@ -204,7 +213,8 @@ std::optional<InputSpec> bind_input(const Declared& declared, std::vector<InputS
         input = read_path(written, path, reading);
         input.name = declared.name;
     } else if (written.find("type") != nullptr && input.type != declared.type && !input.type.empty()) {
-        reading.problems.add(path + ".type", written.at, "is " + input.type + ", but the component takes " + declared.type);
+        reading.problems.add(path + ".type", written.at,
+                             "is " + input.type + ", but the component takes " + declared.type);
     }
     input.type = declared.type;
     if (input.mode.empty()) input.mode = declared.mode;
@@ -216,7 +226,8 @@ void bind_inputs(const Component& component, Fields& fields, Reading& reading, C
     std::vector<InputSpec> bound;
     for (const Declared& declared : component.inputs) {
         names.push_back(declared.name);
-        if (auto input = bind_input(declared, spec.inputs, fields, reading)) bound.push_back(std::move(*input));
+        if (auto input = bind_input(declared, spec.inputs, fields, reading))
+            bound.push_back(std::move(*input));
     }
     for (const InputSpec& given : spec.inputs) {
         if (std::find(names.begin(), names.end(), given.name) != names.end()) continue;
@@ -263,8 +274,10 @@ void merge_component(Component component, CommandJobSpec& spec) {
         if (!spec.resources) {
             spec.resources = base.resources;
         } else {
-            if (!spec.resources->instance_count) spec.resources->instance_count = base.resources->instance_count;
-            if (spec.resources->instance_type.empty()) spec.resources->instance_type = base.resources->instance_type;
+            if (!spec.resources->instance_count)
+                spec.resources->instance_count = base.resources->instance_count;
+            if (spec.resources->instance_type.empty())
+                spec.resources->instance_type = base.resources->instance_type;
         }
     }
     spec.command = settle_optional_blocks(base.command, [&](const Reference& reference) {
@@ -282,7 +295,8 @@ std::optional<Component> load_component(Fields& fields, Reading& reading) {
     const std::string path = fields.path_of("component");
     if (value->is_map()) return read_component(*value, path, reading);
     if (!value->is_string()) {
-        fields.problem("component", "must be a path or a mapping, but is " + std::string(name_of(value->kind)));
+        fields.problem("component",
+                       "must be a path or a mapping, but is " + std::string(name_of(value->kind)));
         return std::nullopt;
     }
     if (value->text.starts_with("azureml:")) {
@@ -302,7 +316,8 @@ std::optional<Component> load_component(Fields& fields, Reading& reading) {
     reading.problems.set_file(outer_file);
     component.file = value->text;
     if (document->find("additional_includes") != nullptr) {
-        fields.problem("component", "its additional_includes are not supported yet; copy those files below code");
+        fields.problem("component",
+                       "its additional_includes are not supported yet; copy those files below code");
     }
     return component;
 }
@@ -313,7 +328,8 @@ void apply_component(Fields& fields, Reading& reading, CommandJobSpec& spec) {
     for (const char* key : {"command", "code"}) {
         if (fields.has(key)) fields.problem(key, "cannot stand beside component, which brings its own");
     }
-    reading.beyond_azure.push_back("component: refused in a command job; put the component into a pipeline's step");
+    reading.beyond_azure.push_back(
+        "component: refused in a command job; put the component into a pipeline's step");
     std::optional<Component> component = load_component(fields, reading);
     if (!component) return;
     bind_inputs(*component, fields, reading, spec);

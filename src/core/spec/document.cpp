@@ -16,14 +16,19 @@ const Document* Document::find(std::string_view key) const {
 
 std::string Document::printed() const {
     switch (kind) {
-        case Kind::Boolean: return boolean ? "True" : "False";
+        case Kind::Boolean:
+            return boolean ? "True" : "False";
         // Integers beyond 64 bits keep their digits: they are only passed on.
-        case Kind::Integer: return number > 9e18 || number < -9e18 ? text : std::to_string(integer);
-        case Kind::Float: return python_float(number);
-        case Kind::Null: return "None";
+        case Kind::Integer:
+            return number > 9e18 || number < -9e18 ? text : std::to_string(integer);
+        case Kind::Float:
+            return python_float(number);
+        case Kind::Null:
+            return "None";
         case Kind::String:
         case Kind::List:
-        case Kind::Map: break;
+        case Kind::Map:
+            break;
     }
     return text;
 }
@@ -45,13 +50,20 @@ Document Document::map(Position at) {
 
 std::string_view name_of(Document::Kind kind) {
     switch (kind) {
-        case Document::Kind::Null: return "empty";
-        case Document::Kind::Boolean: return "a boolean";
-        case Document::Kind::Integer: return "an integer";
-        case Document::Kind::Float: return "a number";
-        case Document::Kind::String: return "a string";
-        case Document::Kind::List: return "a list";
-        case Document::Kind::Map: break;
+        case Document::Kind::Null:
+            return "empty";
+        case Document::Kind::Boolean:
+            return "a boolean";
+        case Document::Kind::Integer:
+            return "an integer";
+        case Document::Kind::Float:
+            return "a number";
+        case Document::Kind::String:
+            return "a string";
+        case Document::Kind::List:
+            return "a list";
+        case Document::Kind::Map:
+            break;
     }
     return "a mapping";
 }
@@ -79,7 +91,8 @@ bool set_at(Document& root, std::string_view path, Document value) {
         for (Document::Entry& entry : at->entries) {
             if (entry.key == key) next = &entry.value;
         }
-        if (next == nullptr) next = &at->entries.emplace_back(Document::Entry{std::string(key), {}, {}}).value;
+        if (next == nullptr)
+            next = &at->entries.emplace_back(Document::Entry{std::string(key), {}, {}}).value;
         at = next;
     }
     *at = std::move(value);

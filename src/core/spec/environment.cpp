@@ -10,8 +10,8 @@ bool has_scheme(std::string_view path) {
     const std::size_t colon = path.find(':');
     if (colon == std::string_view::npos || colon < 2) return false;  // "C:\x" is a local path
     for (char c : path.substr(0, colon)) {
-        const bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-                          c == '-' || c == '.';
+        const bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '+' || c == '-' || c == '.';
         if (!fine) return false;
     }
     return true;
@@ -25,13 +25,14 @@ void read_conda(Fields& fields, Reading& reading, EnvironmentSpec& environment) 
         return;
     }
     if (!conda->is_string()) {
-        fields.problem("conda_file", "must be a path or a mapping, but is " + std::string(name_of(conda->kind)));
+        fields.problem("conda_file",
+                       "must be a path or a mapping, but is " + std::string(name_of(conda->kind)));
         return;
     }
     environment.conda_file = join_path(reading.folder, without_file_scheme(conda->text));
     if (reading.loader.kind_of(environment.conda_file) != PathKind::File) {
-        fields.problem("conda_file", "there is no file '" + conda->text + "' (looked for " +
-                                         environment.conda_file + ")");
+        fields.problem("conda_file",
+                       "there is no file '" + conda->text + "' (looked for " + environment.conda_file + ")");
         return;
     }
     auto text = reading.loader.read_text(environment.conda_file);
@@ -57,7 +58,8 @@ void read_build(Fields& fields, Reading& reading, EnvironmentSpec& environment) 
     }
     environment.build_path = is_remote(path) ? path : join_path(reading.folder, without_file_scheme(path));
     if (!is_remote(path) && reading.loader.kind_of(environment.build_path) != PathKind::Folder) {
-        parts.problem("path", "there is no folder '" + path + "' (looked for " + environment.build_path + ")");
+        parts.problem("path",
+                      "there is no folder '" + path + "' (looked for " + environment.build_path + ")");
     }
 }
 
@@ -72,7 +74,8 @@ EnvironmentSpec read_definition(const Document& map, const std::string& path, Re
     environment.os_type = fields.choice("os_type", {"linux", "windows"});
     read_conda(fields, reading, environment);
     read_build(fields, reading, environment);
-    fields.ignore({"$schema", "properties", "inference_config", "datastore", "id", "creation_context", "type"});
+    fields.ignore(
+        {"$schema", "properties", "inference_config", "datastore", "id", "creation_context", "type"});
     fields.finish();
     if (!map.is_map()) return environment;
     const bool has_image = fields.has("image");
@@ -107,13 +110,16 @@ EnvironmentSpec read_reference(const Document& value, const std::string& path, R
         const auto parts = split(std::string_view(text).substr(10), '/');
         const bool fine = parts.size() >= 4 && parts[0] == "registries" && parts[2] == "environments";
         if (!fine) {
-            reading.problems.add(path, value.at, "must look like azureml://registries/NAME/environments/NAME/versions/VERSION");
+            reading.problems.add(
+                path, value.at,
+                "must look like azureml://registries/NAME/environments/NAME/versions/VERSION");
         }
         return environment;
     }
     environment.reference = text.substr(std::string_view("azureml:").size());
     if (trim(environment.reference).empty()) {
-        reading.problems.add(path, value.at, "names no environment; write azureml:NAME:VERSION or azureml:NAME@latest");
+        reading.problems.add(path, value.at,
+                             "names no environment; write azureml:NAME:VERSION or azureml:NAME@latest");
     }
     return environment;
 }
@@ -150,7 +156,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
     if (value->is_map()) {
         EnvironmentSpec environment = read_definition(*value, path, reading);
         if (!environment.name.empty()) {
-            reading.beyond_azure.push_back(path + ".name: ignored; an environment defined inside a job stays anonymous");
+            reading.beyond_azure.push_back(
+                path + ".name: ignored; an environment defined inside a job stays anonymous");
         }
         if (value->find("properties") != nullptr) {
             reading.beyond_azure.push_back(path + ".properties: refused inside a job; remove it");
@@ -158,7 +165,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         return environment;
     }
     if (!value->is_string()) {
-        fields.problem("environment", "must be a string or a mapping, but is " + std::string(name_of(value->kind)));
+        fields.problem("environment",
+                       "must be a string or a mapping, but is " + std::string(name_of(value->kind)));
         return {};
     }
     if (value->text.starts_with("azureml:")) return read_reference(*value, path, reading);
@@ -188,7 +196,8 @@ void read_code(Fields& fields, Reading& reading, CommandJobSpec& spec) {
     if (is_remote(spec.code)) return;
     spec.code_local = join_path(reading.folder, without_file_scheme(spec.code));
     if (reading.loader.kind_of(spec.code_local) == PathKind::Absent) {
-        fields.problem("code", "the code folder '" + spec.code + "' does not exist (looked for " + spec.code_local + ")");
+        fields.problem("code", "the code folder '" + spec.code + "' does not exist (looked for " +
+                                   spec.code_local + ")");
     }
 }
 

@@ -113,7 +113,8 @@ Result<std::string> substitute(std::string_view text, const Lookup& lookup) {
     return std::move(out.text);
 }
 
-std::string settle_optional_blocks(std::string_view text, const std::function<bool(const Reference&)>& is_present) {
+std::string settle_optional_blocks(std::string_view text,
+                                   const std::function<bool(const Reference&)>& is_present) {
     std::string out;
     for (std::string_view rest = text; !rest.empty();) {
         const char* begin = rest.data();

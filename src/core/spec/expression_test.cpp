@@ -38,7 +38,8 @@ TEST(Expression, DropsOptionalBlocksWhoseInputIsAbsent) {
 
 TEST(Expression, RefusesAnAbsentValueOutsideABlock) {
     EXPECT_EQ(substituted("a ${{inputs.z}}"), "error: there is no value for ${{inputs.z}}");
-    EXPECT_EQ(substituted("a ${{search_space.z}} ${{inputs.q}}"), "error: there is no value for ${{search_space.z}}");
+    EXPECT_EQ(substituted("a ${{search_space.z}} ${{inputs.q}}"),
+              "error: there is no value for ${{search_space.z}}");
 }
 
 TEST(Expression, InsertsAValueOnceEvenWhenItLooksLikeAnExpression) {

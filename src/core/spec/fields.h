@@ -22,8 +22,8 @@ class Fields {
     bool has(std::string_view key);
     const Document* find(std::string_view key);  // null values are reported and absent
     const Document* find_nullable(std::string_view key);
-    std::string string(std::string_view key);    // strings only; "" if absent
-    std::string text(std::string_view key);      // any scalar, printed: versions are often numbers
+    std::string string(std::string_view key);  // strings only; "" if absent
+    std::string text(std::string_view key);    // any scalar, printed: versions are often numbers
     std::optional<std::int64_t> integer(std::string_view key);  // "2" and 2.0 count
     std::optional<bool> boolean(std::string_view key);
     // One of `allowed`, compared without regard to case and to '_' or '-'; "" if absent.
@@ -34,7 +34,7 @@ class Fields {
     void finish();
 
     std::string path_of(std::string_view key) const;
-    Position position_of(std::string_view key) const;  // of the value, else of the map
+    Position position_of(std::string_view key) const;         // of the value, else of the map
     void problem(std::string_view key, std::string message);  // at the key's value
     Problems& problems() const { return problems_; }
     const Document& map() const { return map_; }

@@ -14,13 +14,17 @@ bool is_literal_type(const std::string& type) {
 
 std::string literal_type_of(Document::Kind kind) {
     switch (kind) {
-        case Document::Kind::Boolean: return "boolean";
-        case Document::Kind::Integer: return "integer";
-        case Document::Kind::Float: return "number";
+        case Document::Kind::Boolean:
+            return "boolean";
+        case Document::Kind::Integer:
+            return "integer";
+        case Document::Kind::Float:
+            return "number";
         case Document::Kind::Null:
         case Document::Kind::String:
         case Document::Kind::List:
-        case Document::Kind::Map: break;
+        case Document::Kind::Map:
+            break;
     }
     return "string";
 }
@@ -30,8 +34,9 @@ InputSpec read_literal(const Document& value, const std::string& path, Reading& 
     input.type = "literal";
     input.value_type = literal_type_of(value.kind);
     if (!value.is_scalar() || value.is_null()) {
-        reading.problems.add(path, value.at,
-                             "must be a string, a number or a boolean, but is " + std::string(name_of(value.kind)));
+        reading.problems.add(
+            path, value.at,
+            "must be a string, a number or a boolean, but is " + std::string(name_of(value.kind)));
         return input;
     }
     if (value.kind == Document::Kind::Float && !std::isfinite(value.number)) {
@@ -50,12 +55,13 @@ InputSpec read_typed_literal(Fields& fields, const std::string& type, Reading& r
         return {};
     }
     InputSpec input = read_literal(*value, fields.path_of("value"), reading);
-    const bool fits = type == "string" || type == input.value_type ||
-                      (type == "number" && input.value_type == "integer");
+    const bool fits =
+        type == "string" || type == input.value_type || (type == "number" && input.value_type == "integer");
     if (!fits && !input.value.empty()) fields.problem("value", "must be of type " + type);
     input.value_type = type;
     fields.ignore({"description", "optional", "default", "min", "max", "enum"});
-    reading.beyond_azure.push_back(fields.path_of("type") + ": a typed literal input is refused; write the value alone");
+    reading.beyond_azure.push_back(fields.path_of("type") +
+                                   ": a typed literal input is refused; write the value alone");
     return input;
 }
 
@@ -104,8 +110,9 @@ OutputSpec read_output(const Document& value, const std::string& path, Reading& 
         fields.problem("version", "needs a name; give both to register the output, or neither");
     }
     if (!output.path.empty() && !is_remote(output.path) && output.path.find("${{") == std::string::npos) {
-        fields.problem("path", "must be a place the job can write to, like "
-                               "azureml://datastores/workspaceblobstore/paths/…; a local path is not");
+        fields.problem("path",
+                       "must be a place the job can write to, like "
+                       "azureml://datastores/workspaceblobstore/paths/…; a local path is not");
     }
     fields.ignore({"description"});
     fields.finish();
@@ -123,8 +130,9 @@ void each_named(Fields& fields, std::string_view section, Reading& reading, Each
     for (const Document::Entry& entry : map->entries) {
         const std::string path = fields.path_of(section) + "." + entry.key;
         if (!is_valid_name(entry.key)) {
-            reading.problems.add(path, entry.key_at,
-                                 "is not a usable name; use letters, digits, '_' and '-', and begin with a letter");
+            reading.problems.add(
+                path, entry.key_at,
+                "is not a usable name; use letters, digits, '_' and '-', and begin with a letter");
         }
         each(entry, path);
     }
@@ -144,7 +152,8 @@ const std::vector<std::string>& literal_types() {
 }
 
 const std::vector<std::string>& input_modes() {
-    static const std::vector<std::string> modes = {"ro_mount", "download", "direct", "eval_mount", "eval_download"};
+    static const std::vector<std::string> modes = {"ro_mount", "download", "direct", "eval_mount",
+                                                   "eval_download"};
     return modes;
 }
 
@@ -155,7 +164,9 @@ const std::vector<std::string>& output_modes() {
 
 bool is_valid_name(std::string_view name) {
     if (name.empty() || name.size() > 255) return false;
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
     if (!is_letter(name.front())) return false;
     for (char c : name) {
         if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '-') return false;
@@ -178,8 +189,9 @@ InputSpec read_path(const Document& value, const std::string& path, Reading& rea
     if (is_remote(input.path) || input.path.find("${{") != std::string::npos) return input;
     input.local_path = join_path(reading.folder, without_file_scheme(input.path));
     if (reading.loader.kind_of(input.local_path) == PathKind::Absent) {
-        reading.problems.add(path, value.at,
-                             "there is no file or folder '" + input.path + "' (looked for " + input.local_path + ")");
+        reading.problems.add(
+            path, value.at,
+            "there is no file or folder '" + input.path + "' (looked for " + input.local_path + ")");
     }
     return input;
 }

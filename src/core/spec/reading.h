@@ -20,9 +20,9 @@ struct Reading {
 // --- paths ---
 std::string join_path(const std::string& folder, std::string_view path);
 std::string parent_folder(const std::string& path);
-bool is_remote(std::string_view path);        // azureml:, https:, wasbs:, abfss:, s3:, runs:, ...
+bool is_remote(std::string_view path);                   // azureml:, https:, wasbs:, abfss:, s3:, runs:, ...
 std::string without_file_scheme(std::string_view path);  // "file:./x" is "./x"
-bool is_valid_name(std::string_view name);    // of an input or output
+bool is_valid_name(std::string_view name);               // of an input or output
 
 // --- inputs and outputs ---
 std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading);
@@ -44,7 +44,8 @@ std::optional<IdentitySpec> read_identity(Fields& fields);
 std::vector<ServiceSpec> read_services(Fields& fields, Reading& reading);
 
 // --- components ---
-// Reads `component:` and fills the parts of `spec` that come from it; `spec.inputs` and `.outputs` hold the job's own.
+// Reads `component:` and fills the parts of `spec` that come from it; `spec.inputs` and `.outputs` hold the
+// job's own.
 void apply_component(Fields& fields, Reading& reading, CommandJobSpec& spec);
 
 // --- expressions ---

@@ -15,8 +15,8 @@ std::optional<int> read_number(Fields& fields, std::string_view key, Range range
     const auto number = fields.integer(key);
     if (!number) return std::nullopt;
     if (*number < range.least || *number > range.most) {
-        fields.problem(key, "must be between " + std::to_string(range.least) + " and " + std::to_string(range.most) +
-                                ", not " + std::to_string(*number));
+        fields.problem(key, "must be between " + std::to_string(range.least) + " and " +
+                                std::to_string(range.most) + ", not " + std::to_string(*number));
         return std::nullopt;
     }
     return static_cast<int>(*number);
@@ -41,7 +41,8 @@ void read_docker_args(Fields& fields, ResourcesSpec& resources) {
         resources.docker_args = fields.string("docker_args");
     }
     if (!fields.has("docker_args_list")) return;
-    if (args != nullptr) fields.problem("docker_args_list", "cannot stand beside docker_args; keep one of the two");
+    if (args != nullptr)
+        fields.problem("docker_args_list", "cannot stand beside docker_args; keep one of the two");
     resources.docker_args_list = fields.strings("docker_args_list");
 }
 
@@ -70,7 +71,8 @@ std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading) {
         if (properties->is_map()) {
             resources.properties = *properties;
         } else {
-            parts.problem("properties", "must be a mapping, but is " + std::string(name_of(properties->kind)));
+            parts.problem("properties",
+                          "must be a mapping, but is " + std::string(name_of(properties->kind)));
         }
     }
     resources.shm_size = parts.string("shm_size");
@@ -79,10 +81,12 @@ std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading) {
     }
     read_docker_args(parts, resources);
     if (parts.has("docker_args_list")) {
-        reading.beyond_azure.push_back("resources.docker_args_list: refused; write the list under docker_args");
+        reading.beyond_azure.push_back(
+            "resources.docker_args_list: refused; write the list under docker_args");
     }
     resources.max_instance_count = read_number(parts, "max_instance_count", kInstances);
-    if (resources.max_instance_count && resources.instance_count.value_or(1) > *resources.max_instance_count) {
+    if (resources.max_instance_count &&
+        resources.instance_count.value_or(1) > *resources.max_instance_count) {
         parts.problem("max_instance_count", "must not be below instance_count");
     }
     parts.finish();
@@ -97,7 +101,8 @@ std::optional<QueueSpec> read_queue(Fields& fields, Reading& reading) {
     queue.job_tier = parts.choice("job_tier", {"Spot", "Basic", "Standard", "Premium", "Null"});
     queue.priority = parts.choice("priority", {"low", "medium", "high"});
     if (parts.has("job_priority")) {
-        if (parts.has("priority")) parts.problem("job_priority", "cannot stand beside priority, which means the same");
+        if (parts.has("priority"))
+            parts.problem("job_priority", "cannot stand beside priority, which means the same");
         queue.priority = parts.choice("job_priority", {"low", "medium", "high"});
         reading.beyond_azure.push_back("queue_settings.job_priority: refused; write priority");
     }
@@ -124,7 +129,8 @@ std::optional<DistributionSpec> read_distribution(Fields& fields) {
         distribution.worker_count = read_number(parts, "worker_count", kProcesses);
         distribution.parameter_server_count = read_number(parts, "parameter_server_count", {0, 4096});
     } else {
-        distribution.process_count_per_instance = read_number(parts, "process_count_per_instance", kProcesses);
+        distribution.process_count_per_instance =
+            read_number(parts, "process_count_per_instance", kProcesses);
     }
     distribution.type = type;
     parts.finish();

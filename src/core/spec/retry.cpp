@@ -36,7 +36,8 @@ std::string read_retry_on(std::string_view text, RetryPolicy& policy) {
             }
             policy.on_exit_codes.push_back(static_cast<int>(*code));
         } else if (!cause.empty() || trim(text).size() > 0) {
-            return "'" + cause + "' is not a cause" + suggestion(cause, {"node_lost", "preempted", "oom", "exit:N"});
+            return "'" + cause + "' is not a cause" +
+                   suggestion(cause, {"node_lost", "preempted", "oom", "exit:N"});
         }
     }
     return "";
@@ -45,7 +46,8 @@ std::string read_retry_on(std::string_view text, RetryPolicy& policy) {
 std::string read_max_retries(std::string_view text, RetryPolicy& policy) {
     const auto number = parse_integer(trim(text));
     if (!number || *number < 0 || *number > kRetriesMost) {
-        return "must be a whole number between 0 and " + std::to_string(kRetriesMost) + ", not '" + std::string(text) + "'";
+        return "must be a whole number between 0 and " + std::to_string(kRetriesMost) + ", not '" +
+               std::string(text) + "'";
     }
     policy.retries_max = static_cast<int>(*number);
     return "";

@@ -30,7 +30,8 @@ void read_property(Fields& fields, ServiceSpec& service, std::string_view key, c
     if (!fields.has(key)) return;
     const std::string value = fields.string(key);
     if (service.properties.contains(property)) {
-        fields.problem(key, "cannot stand beside properties." + std::string(property) + ", which means the same");
+        fields.problem(key,
+                       "cannot stand beside properties." + std::string(property) + ", which means the same");
     }
     service.properties[property] = value;
 }

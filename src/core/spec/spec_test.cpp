@@ -1,4 +1,5 @@
-// The parts of core/spec that need no file format; jobs as a whole are tested from YAML in wire/job_spec_test.cpp.
+// The parts of core/spec that need no file format; jobs as a whole are tested from YAML in
+// wire/job_spec_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +89,8 @@ TEST(Retry, DefaultsToLostAndPreemptedNodes) {
 }
 
 TEST(Retry, CausesReplaceTheDefaults) {
-    const RetryPolicy policy = *parse_retry({{"lavant.retry_on", "preempted,exit:3"}, {"lavant.max_retries", "0"}});
+    const RetryPolicy policy =
+        *parse_retry({{"lavant.retry_on", "preempted,exit:3"}, {"lavant.max_retries", "0"}});
     EXPECT_EQ(policy.retries_max, 0);
     EXPECT_FALSE(policy.on_node_lost);
     EXPECT_TRUE(policy.on_preempted);
@@ -108,7 +110,9 @@ TEST(Retry, RefusesNonsenseWithThePath) {
 }
 
 TEST(LavantProperties, KnowsFourKeysAndLeavesOthersAlone) {
-    EXPECT_TRUE(check_lavant_properties({{"mine", "x"}, {"lavant.sandbox", "off"}, {"lavant.keep_on_failure", "True"}}).empty());
+    EXPECT_TRUE(check_lavant_properties(
+                    {{"mine", "x"}, {"lavant.sandbox", "off"}, {"lavant.keep_on_failure", "True"}})
+                    .empty());
     const auto problems = check_lavant_properties({{"lavant.sandbx", "off"}, {"lavant.sandbox", "2"}});
     ASSERT_EQ(problems.size(), 2U);
     EXPECT_EQ(problems[1].message, "unknown key; did you mean 'lavant.sandbox'?");
