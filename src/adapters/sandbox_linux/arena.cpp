@@ -16,7 +16,7 @@ Arena::~Arena() {
 bool Arena::start(std::size_t bytes) {
     used_ = 0;
     if (bytes <= size_) return true;
-    constexpr std::size_t kLeastBytes = 64U << 10;
+    constexpr std::size_t kLeastBytes = 128U << 10;
     const std::size_t size = (std::max(bytes, kLeastBytes) + 4095) / 4096 * 4096;
     void* made = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for a plan, apart from the heap: the supervisor needs nothing but this, so the agent's heap need not be
-// copied for it (see lean_fork.h).
+// Memory for a plan, apart from the heap: the supervisor needs nothing but this, so the process that forks it need
+// not have the agent's heap (see launcher.h).
 
 #include <cstddef>
 #include <initializer_list>
@@ -27,6 +27,10 @@ class Arena {
         for (std::size_t i = 0; i < count; ++i) new (items + i) T();
         return items;
     }
+
+    char* begin() const { return begin_; }
+    std::size_t size() const { return size_; }
+    std::size_t used() const { return used_; }
 
  private:
     void* take(std::size_t bytes, std::size_t alignment);

@@ -1,8 +1,6 @@
 #include "adapters/sandbox_linux/linux_sandbox.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -56,30 +54,6 @@ class SignalsBlocked {
  private:
     sigset_t before_{};
 };
-
-struct Forked {
-    pid_t pid = 0;
-    Fd pidfd;
-};
-
-Result<Forked> fork_supervisor(const Plan& plan, int cgroup, const LeanFork& lean) {
-    int pidfd = -1;
-    clone_args arguments{};
-    arguments.flags = static_cast<unsigned long long>(CLONE_PIDFD) | CLONE_CLEAR_SIGHAND;
-    if (plan.mounts.view >= 0) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-    if (cgroup >= 0) {
-        arguments.flags |= CLONE_INTO_CGROUP;
-        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(cgroup);
-    }
-    arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-    arguments.exit_signal = SIGCHLD;
-    const SignalsBlocked blocked;
-    const LeanFork::WithoutHeap without_heap(lean);
-    const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-    if (pid == 0) supervise(plan);
-    if (pid < 0) return fail(system_error("start the task's supervisor", errno));
-    return Forked{.pid = static_cast<pid_t>(pid), .pidfd = Fd(pidfd)};
-}
 
 void reap(const Fd& pidfd) {
     siginfo_t info{};
@@ -165,18 +139,30 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
     running.state.oom_kills = node_.oom_kills();
     running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
     running.started = now();
-    LAVANT_TRY(Forked forked, fork_supervisor(plan, slot.leaf ? slot.leaf->folder_fd() : -1, lean_fork_));
-    const auto mark = host::mark_of(forked.pid);
+    LAVANT_TRY(const pid_t pid, fork_for(plan, slot));
+    // It is our child and nobody has waited for it: the pid cannot mean another process.
+    const auto mark = host::mark_of(pid);
     CHECK(mark.has_value(), "a child that was not waited for is in /proc");
+    running.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    CHECK(running.pidfd, "a child that was not waited for has a pidfd");
     running.state.supervisor = *mark;
     if (auto written = write_all(state_file.get(), render_started(running.state)); !written) {
-        host::send_signal(forked.pidfd.get(), SIGKILL);
-        reap(forked.pidfd);
+        host::send_signal(running.pidfd.get(), SIGKILL);
+        reap(running.pidfd);
         return fail(std::move(written).error());
     }
     go_writer.reset();
-    running.pidfd = std::move(forked.pidfd);
     return running;
+}
+
+Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
+    const ForkPlace place{.namespaces = plan.mounts.view >= 0, .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
+    LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena_));
+    if (launched > 0) return launched;
+    const SignalsBlocked blocked;
+    const pid_t pid = fork_supervisor(plan, place, false);
+    if (pid < 0) return fail(system_error("start the task's supervisor", errno));
+    return pid;
 }
 
 LinuxSandbox::Running* LinuxSandbox::find(TaskRef ref) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "adapters/sandbox_linux/arena.h"
-#include "adapters/sandbox_linux/lean_fork.h"
+#include "adapters/sandbox_linux/launcher.h"
 #include "adapters/sandbox_linux/plan.h"
 #include "adapters/sandbox_linux/slots.h"
 #include "adapters/sandbox_linux/state_file.h"
@@ -64,10 +64,11 @@ class LinuxSandbox final : public ports::Sandbox {
     [[nodiscard]] Result<void> try_task(bool with_overlay);
     [[nodiscard]] Result<void> run_trial(bool with_overlay);
     void check_confinement();
-    void make_forks_lean();
+    void start_launcher();
 
     bool confines(const ports::ConfinedTask& task) const { return task.confined && view_.has_value(); }
     [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot);
+    [[nodiscard]] Result<pid_t> fork_for(const Plan& plan, const Slot& slot);
     [[nodiscard]] Result<Running> launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan);
     [[nodiscard]] Result<void> end_left_behind(const Running& task);
     Running* find(TaskRef ref);
@@ -81,7 +82,7 @@ class LinuxSandbox final : public ports::Sandbox {
     bool overlay_ = false;
     std::string cgroups_off_, namespaces_off_, users_off_, overlay_off_;  // why; empty: on
     Arena arena_;
-    LeanFork lean_fork_;
+    Launcher launcher_;
     std::map<TaskRef, Running> tasks_;
 };
 

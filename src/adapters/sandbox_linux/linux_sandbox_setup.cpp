@@ -29,7 +29,7 @@ Result<std::unique_ptr<LinuxSandbox>> LinuxSandbox::make(SandboxSettings setting
     sandbox->set_up_cgroups();
     sandbox->set_up_namespaces();
     sandbox->check_confinement();
-    sandbox->make_forks_lean();
+    sandbox->start_launcher();
     return sandbox;
 }
 
@@ -152,11 +152,10 @@ void LinuxSandbox::check_confinement() {
     slots_.settings().first_user.reset();
 }
 
-void LinuxSandbox::make_forks_lean() {
-    // Without cgroups a supervisor may have to look for processes, for which it needs the heap.
-    if (!cgroups_off_.empty()) return;
-    lean_fork_.leave_out_libraries();
-    if (lean_fork_.active() && !try_task(false)) lean_fork_.undo();
+void LinuxSandbox::start_launcher() {
+    if (!arena_.start(1)) return;
+    launcher_.start(arena_);
+    if (launcher_.running() && !try_task(false)) launcher_.stop();
 }
 
 std::string LinuxSandbox::protections() const {

@@ -1,6 +1,7 @@
 #pragma once
 // Everything a task's supervisor needs, worked out by the agent before it forks: after the fork only system
-// calls are left to do. Plain memory of an Arena: the agent's heap is not there after the fork.
+// calls are left to do. Plain memory of an Arena: the agent's heap is not there
+// after the fork.
 
 #include <sys/types.h>
 
