@@ -39,7 +39,7 @@ class Bench {
  public:
     explicit Bench(std::string size) : endpoint_(variable("LAVANT_ENDPOINT")), size_(std::move(size)) {}
 
-    CurlClient client() const { return CurlClient(variable("LAVANT_CA")); }
+    CurlClient client() const { return CurlClient({.ca_file = variable("LAVANT_CA")}); }
 
     bool submit(CurlClient& http, const std::string& name) const {
         std::string body = R"({"properties":{"jobType":"Command","command":"/bin/true","environmentId":"azureml:base:1",)";

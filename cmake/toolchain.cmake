@@ -11,6 +11,9 @@ if(LAVANT_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_link_options(-fuse-ld=mold)
 endif()
 
+# All functions are bound at the start of a program: safer, and the sandbox's launcher relies on it.
+add_link_options(-Wl,-z,now)
+
 set(LAVANT_WARNINGS
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Wswitch-enum

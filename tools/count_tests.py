@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 def count_ctest(path):
     passed = failed = 0
     with open(path, encoding="utf-8", errors="replace") as file:
-        entries = re.split(r"^-{20,}\n(?=\"|Test )|^\d+/\d+ Test(?:ing)?: ", file.read(), flags=re.MULTILINE)
+        entries = re.split(r"^\d+/\d+ Testing: ", file.read(), flags=re.MULTILINE)
     for entry in entries[1:]:
         cases_passed = re.findall(r"^\[  PASSED  \] (\d+) tests?\.", entry, re.MULTILINE)
         cases_failed = re.findall(r"^ ?(\d+) FAILED TESTS?", entry, re.MULTILINE)

@@ -19,6 +19,7 @@ FUNCTION_LINES_MAX = 70
 # (pattern, replacement, where: room -> bool)
 BELOW_APP = {"base", "core", "ports", "wire"}
 EVERYWHERE = None
+EVERYWHERE_BUT_TESTS = set()  # filled below with every room
 BANNED = [
     (r"\bsystem_clock\b", "take the time from ports::Clock", BELOW_APP),
     (r"\bsteady_clock::now\b", "take the time from ports::Clock", BELOW_APP),
@@ -29,7 +30,7 @@ BANNED = [
     (r"\bnlohmann\b", "use wire::Json", EVERYWHERE),
     (r"\busing namespace std\b(?!::\w*literals)", "name what you use", EVERYWHERE),
     (r"\bstd::async\b", "post to a pool that somebody owns", EVERYWHERE),
-    (r"\.detach\(\)", "somebody must own and join the thread", EVERYWHERE),
+    (r"\.detach\(\)", "somebody must own and join the thread", EVERYWHERE_BUT_TESTS),
     (r"\bTODO\b(?!\(#\d+\))", "write TODO(#number) or do it", EVERYWHERE),
     (r"\bFIXME\b", "fix it", EVERYWHERE),
     (r"(?<![\w:])throw\s+[\w:]", "return an Error", EVERYWHERE),
@@ -61,7 +62,9 @@ CORE_WITHOUT_TEST_BESIDE = {
 }
 
 # A string literal or an #include cannot be broken without hurting.
-UNBREAKABLE = re.compile(r'^\s*#include|^\s*R?"[^"]*"[);,]*$|^\s*//\s*\S+$')
+UNBREAKABLE = re.compile(r'^\s*#include|^\s*R?"[^"]*"[);,]*$|^\s*//\s*\S+$|^\s*R"\(.*\)"')
+# Functions that are one table.
+LONG_FUNCTIONS = {"reason_of"}
 
 MACHINE_PATHS = re.compile(r"/root/|/home/\w+/|/work/(?:main|wt|shared)|/opt/wheels")
 
@@ -88,7 +91,8 @@ def kind_of(name):
 
 def is_for_tests(name):
     """x_test.cpp, and what only tests include: test_world.h, server_under_test.h."""
-    return "test" in re.split(r"[_.]", name.rsplit("/", 1)[1]) or name.startswith("tests/")
+    words = re.split(r"[_.]", name.rsplit("/", 1)[-1])
+    return "test" in words or "bench" in words or name.startswith(("tests/", "bench/"))
 
 
 def load_edges():
@@ -176,7 +180,7 @@ def check_lengths(name, text, code, found):
         if len(line) > COLUMNS_MAX and not UNBREAKABLE.search(line):
             found.add(name, number, f"the line has {len(line)} columns, more than {COLUMNS_MAX}; break it")
     for begin, end, head in functions_in(code):
-        if end - begin + 1 > FUNCTION_LINES_MAX:
+        if end - begin + 1 > FUNCTION_LINES_MAX and head not in LONG_FUNCTIONS:
             found.add(name, begin, f"the function '{head}' has {end - begin + 1} lines, more than {FUNCTION_LINES_MAX}; split it")
 
 
@@ -233,6 +237,7 @@ def main():
     edges = load_edges()
     names = tracked_files()
     beast = []
+    EVERYWHERE_BUT_TESTS.update(filter(None, map(room_of, names)))
     for name in names:
         path = ROOT / name
         if path.suffix in {".cpp", ".h", ".py", ".sh", ".md", ".yml", ".cmake", ".txt"} or path.name == "Makefile":

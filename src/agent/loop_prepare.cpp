@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -50,6 +51,17 @@ std::string borrowed_python(const std::string& python_home) {
             return parent_of(std::string(trim(line.substr(equals + 1))));
     }
     return "";
+}
+
+// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, "" if
+// there is nothing to stand in for.
+std::string programs_that_stand_in(const std::string& node_folder) {
+    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3")) return "";
+    const std::string folder = node_folder + "/bin";
+    if (exists(folder + "/python")) return folder;
+    if (!make_directories(folder, 0755)) return "";
+    const bool made = ::symlink("/usr/bin/python3", (folder + "/python").c_str()) == 0 || errno == EEXIST;
+    return made ? folder : "";
 }
 
 bool is_of_the_system(const std::string& path) {
@@ -105,6 +117,8 @@ Result<void> Loop::set_up(Work& work) {
         view.binds.push_back({.path = folder, .writable = false});
     }
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
+    const std::string last_on_path = programs_that_stand_in(settings_.folder);
+    if (!last_on_path.empty()) view.binds.push_back({.path = last_on_path, .writable = false});
     ports::ConfinedTask& confined = work.confined;
     confined.ref = work.start.task;
     confined.folder = work.paths.folder;
@@ -115,7 +129,8 @@ Result<void> Loop::set_up(Work& work) {
                                              .ca_file = settings_.ca_file,
                                              .node = to_string(settings_.node),
                                              .inputs = std::move(view.inputs),
-                                             .outputs = std::move(view.outputs)});
+                                             .outputs = std::move(view.outputs),
+                                             .last_on_path = last_on_path});
     confined.code_folder = code_folder(work);
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;

@@ -31,7 +31,8 @@ std::string joined_hosts(const Context& c) {
 bool is_python_home(const Context& c) { return !c.launch.environment.python_home.empty(); }
 
 Value path(const Context& c) {
-    return is_python_home(c) ? c.launch.environment.python_home + "/bin:" + kSystemPath : std::string(kSystemPath);
+    const std::string last = c.last_on_path.empty() ? "" : ":" + c.last_on_path;
+    return (is_python_home(c) ? c.launch.environment.python_home + "/bin:" : "") + kSystemPath + last;
 }
 Value node_rank(const Context& c) { return std::to_string(c.start.task.index); }
 Value world_size(const Context& c) { return std::to_string(c.start.instances * std::max(c.launch.process_count, 1)); }

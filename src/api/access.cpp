@@ -30,9 +30,10 @@ constexpr std::string_view kTokenHeader = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
 constexpr std::string_view kTenant = "00000000-0000-0000-0000-000000000000";
 
 tl::unexpected<Error> unknown() {
-    return fail(ErrorCode::Unauthenticated,
-                "the credential is not known, was revoked or has expired; get a key with `lavant key create` and "
-                "send it as `Authorization: Bearer`");
+    return fail(
+        ErrorCode::Unauthenticated,
+        "the credential is not known, was revoked or has expired; get a key with `lavant key create` and "
+        "send it as `Authorization: Bearer`");
 }
 
 std::int64_t to_seconds(Instant at) { return to_micros(at) / 1'000'000; }
@@ -45,10 +46,14 @@ Instant from_seconds(std::int64_t seconds) {
 
 std::string_view name_of(Role role) {
     switch (role) {
-        case Role::Job: return "job";
-        case Role::Reader: return "reader";
-        case Role::Contributor: return "contributor";
-        case Role::Owner: return "owner";
+        case Role::Job:
+            return "job";
+        case Role::Reader:
+            return "reader";
+        case Role::Contributor:
+            return "contributor";
+        case Role::Owner:
+            return "owner";
     }
     return "reader";
 }
@@ -64,7 +69,8 @@ bool looks_like_key(std::string_view text) {
     return text.starts_with(kKeyPrefix) && text.size() == kKeyPrefix.size() + kKeyChars;
 }
 
-AssetWrite key_row(ports::Crypto& crypto, std::string_view plain, const std::string& name, const Caller& owner) {
+AssetWrite key_row(ports::Crypto& crypto, std::string_view plain, const std::string& name,
+                   const Caller& owner) {
     AssetWrite write;
     write.asset.key = {"", kKeyKind, name, ""};
     write.asset.hash = to_hex(crypto.sha256(plain));
@@ -113,7 +119,8 @@ Result<Access::Remembered> Access::verify(std::string_view credential) {
 
 Result<Access::Remembered> Access::verify_key(std::string_view key) {
     if (!looks_like_key(key)) return unknown();
-    LAVANT_TRY(const auto row, ports_.reader.find_asset_by_hash("", kKeyKind, to_hex(ports_.crypto.sha256(key))));
+    LAVANT_TRY(const auto row,
+               ports_.reader.find_asset_by_hash("", kKeyKind, to_hex(ports_.crypto.sha256(key))));
     if (!row) return unknown();
     LAVANT_TRY(const Json body, wire::parse_json(row->body));
     LAVANT_TRY(const Role role, parse_role(body["role"].text()));
@@ -126,7 +133,8 @@ Result<Access::Remembered> Access::verify_token(std::string_view token) {
     const std::string_view signed_part = token.substr(0, dot);
     const std::string expected = base64url_encode(ports_.crypto.hmac_sha256(signing_key_, signed_part));
     if (!ports_.crypto.equal_in_constant_time(expected, token.substr(dot + 1))) return unknown();
-    if (signed_part.size() <= kTokenHeader.size() || signed_part[kTokenHeader.size()] != '.') return unknown();
+    if (signed_part.size() <= kTokenHeader.size() || signed_part[kTokenHeader.size()] != '.')
+        return unknown();
     const auto payload = base64url_decode(signed_part.substr(kTokenHeader.size() + 1));
     if (!payload) return unknown();
     LAVANT_TRY(const Json claims, wire::parse_json(*payload));
@@ -134,10 +142,12 @@ Result<Access::Remembered> Access::verify_token(std::string_view token) {
     const Instant expiry = from_seconds(claims["exp"].integer());
     if (now > expiry + kClockSkew) return unknown();
 
-    Remembered answer{{claims["sub"].string(), Role::Job, claims["key"].string(), claims["job"].string()}, {}};
+    Remembered answer{{claims["sub"].string(), Role::Job, claims["key"].string(), claims["job"].string()},
+                      {}};
     if (!answer.caller.job.empty()) {
         LAVANT_TRY(const auto job, ports_.reader.find_job(workspace_, answer.caller.job));
-        const bool current = job && job->head.attempt == claims["attempt"].integer() && !is_terminal(job->head.status);
+        const bool current =
+            job && job->head.attempt == claims["attempt"].integer() && !is_terminal(job->head.status);
         if (!current) return unknown();
         answer.until = now + kRememberJobFor;
         return answer;
@@ -167,7 +177,8 @@ NewKey Access::make_key(const std::string& name, const std::string& user, Role r
 
 std::string Access::make_token(const Caller& caller, std::string_view audience, Instant expires_at) const {
     std::string hash;
-    if (const auto row = ports_.reader.find_asset({"", kKeyKind, caller.key, ""}); row && *row) hash = (*row)->hash;
+    if (const auto row = ports_.reader.find_asset({"", kKeyKind, caller.key, ""}); row && *row)
+        hash = (*row)->hash;
     const Json claims = Json::object({{"aud", audience},
                                       {"iss", "lavant"},
                                       {"tid", kTenant},

@@ -72,7 +72,7 @@ class Access {
     Ports ports_;
     std::string signing_key_;
     std::string workspace_;
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;                                        // guards what follows
     std::unordered_map<std::string, Remembered> remembered_;  // by the hash of the credential
     std::uint64_t generation_ = 0;                            // counts forget_all
 };
@@ -80,6 +80,7 @@ class Access {
 // "lvk_" and 43 base64url characters.
 bool looks_like_key(std::string_view text);
 // The row of a key that exists already in plain form.
-AssetWrite key_row(ports::Crypto& crypto, std::string_view plain, const std::string& name, const Caller& owner);
+AssetWrite key_row(ports::Crypto& crypto, std::string_view plain, const std::string& name,
+                   const Caller& owner);
 
 }  // namespace lavant::api

@@ -51,8 +51,8 @@ TEST_F(AccessTest, RefusesWhatIsNotACredential) {
     add_key("laptop", Role::Owner);
     for (const std::string& header :
          {std::string(), std::string("Bearer"), std::string("Bearer "), std::string("Basic YTpi"),
-          "Bearer lvk_" + std::string(43, 'A'), "Bearer " + std::string(9000, 'a'), std::string("Bearer a.b.c"),
-          std::string("Bearer eyJhbGciOiJub25lIn0.e30.")}) {
+          "Bearer lvk_" + std::string(43, 'A'), "Bearer " + std::string(9000, 'a'),
+          std::string("Bearer a.b.c"), std::string("Bearer eyJhbGciOiJub25lIn0.e30.")}) {
         const auto answer = access_.check_authorization(header);
         ASSERT_FALSE(answer) << header;
         EXPECT_EQ(answer.error().code, ErrorCode::Unauthenticated);

@@ -16,16 +16,26 @@ struct Row {
 
 Row row_of(ErrorCode code) {
     switch (code) {
-        case ErrorCode::InvalidArgument: return {400, "BadRequest", "InvalidInput"};
-        case ErrorCode::Unauthenticated: return {401, "Unauthorized", "NoAuthenticationInformation"};
-        case ErrorCode::PermissionDenied: return {403, "Forbidden", "AuthorizationFailure"};
-        case ErrorCode::NotFound: return {404, "ResourceNotFound", "ResourceNotFound"};
-        case ErrorCode::AlreadyExists: return {409, "ResourceExists", "BlobAlreadyExists"};
-        case ErrorCode::Conflict: return {409, "Conflict", "Conflict"};
-        case ErrorCode::ResourceExhausted: return {429, "TooManyRequests", "ServerBusy"};
-        case ErrorCode::Unavailable: return {503, "ServiceUnavailable", "ServerBusy"};
-        case ErrorCode::DeadlineExceeded: return {504, "Timeout", "OperationTimedOut"};
-        case ErrorCode::Internal: break;
+        case ErrorCode::InvalidArgument:
+            return {400, "BadRequest", "InvalidInput"};
+        case ErrorCode::Unauthenticated:
+            return {401, "Unauthorized", "NoAuthenticationInformation"};
+        case ErrorCode::PermissionDenied:
+            return {403, "Forbidden", "AuthorizationFailure"};
+        case ErrorCode::NotFound:
+            return {404, "ResourceNotFound", "ResourceNotFound"};
+        case ErrorCode::AlreadyExists:
+            return {409, "ResourceExists", "BlobAlreadyExists"};
+        case ErrorCode::Conflict:
+            return {409, "Conflict", "Conflict"};
+        case ErrorCode::ResourceExhausted:
+            return {429, "TooManyRequests", "ServerBusy"};
+        case ErrorCode::Unavailable:
+            return {503, "ServiceUnavailable", "ServerBusy"};
+        case ErrorCode::DeadlineExceeded:
+            return {504, "Timeout", "OperationTimedOut"};
+        case ErrorCode::Internal:
+            break;
     }
     return {500, "InternalServerError", "InternalError"};
 }
@@ -35,7 +45,8 @@ std::string error_body(std::string_view code, const Error& error) {
     body += code;
     body += R"(","message":)";
     std::string message = error.message;
-    for (const FieldProblem& problem : error.fields) message += "\n  " + problem.path + ": " + problem.message;
+    for (const FieldProblem& problem : error.fields)
+        message += "\n  " + problem.path + ": " + problem.message;
     body += json_quote(message);
     body += R"(,"details":[)";
     bool first = true;
@@ -61,12 +72,15 @@ ports::HttpResponse json_response(int status, std::string body) {
     return response;
 }
 
-ports::HttpResponse json_response(int status, const wire::Json& body) { return json_response(status, body.dump()); }
+ports::HttpResponse json_response(int status, const wire::Json& body) {
+    return json_response(status, body.dump());
+}
 
 ports::HttpResponse text_response(int status, std::string body) {
     ports::HttpResponse response;
     response.status = status;
     response.headers.emplace_back("Content-Type", "text/plain; charset=utf-8");
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
     response.body = std::move(body);
     return response;
 }
@@ -76,8 +90,7 @@ ports::HttpResponse error_response(const Error& error) {
     ports::HttpResponse response = json_response(row.status, error_body(row.arm, error));
     // One, not zero: clients take zero for "not given" and then wait for half a minute.
     if (row.status == 429 || row.status == 503) response.headers.emplace_back("Retry-After", "1");
-    if (row.status == 401)
-        response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="lavant", authorization_uri="/msi/token")");
+    if (row.status == 401) response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="lavant")");
     return response;
 }
 
@@ -90,11 +103,21 @@ std::string xml_escape(std::string_view text) {
     out.reserve(text.size());
     for (const char c : text) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&apos;"; break;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&apos;";
+                break;
             default:
                 if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') {
                     out += "\xef\xbf\xbd";

@@ -20,11 +20,14 @@ constexpr std::uint64_t kRefusedBodyBytes = 64U << 10;
 
 Role least_role(Need need) {
     switch (need) {
-        case Need::Owner: return Role::Owner;
-        case Need::Contributor: return Role::Contributor;
+        case Need::Owner:
+            return Role::Owner;
+        case Need::Contributor:
+            return Role::Contributor;
         case Need::Reader:
         case Need::Storage:
-        case Need::Nothing: break;
+        case Need::Nothing:
+            break;
     }
     return Role::Reader;
 }
@@ -37,9 +40,9 @@ bool job_may(const Caller& caller, const Call& call, Need need) {
 Result<Caller> check_access(Context& context, const Call& call, Need need) {
     LAVANT_TRY(Caller caller, context.access.check_authorization(call.request.header("Authorization")));
     if (caller.role < least_role(need) && !job_may(caller, call, need))
-        return fail(ErrorCode::PermissionDenied, "this needs the role " + std::string(name_of(least_role(need))) +
-                                                     ", and '" + caller.user + "' is a " +
-                                                     std::string(name_of(caller.role)) + "; ask an owner");
+        return fail(ErrorCode::PermissionDenied,
+                    "this needs the role " + std::string(name_of(least_role(need))) + ", and '" +
+                        caller.user + "' is a " + std::string(name_of(caller.role)) + "; ask an owner");
     return caller;
 }
 
@@ -62,7 +65,8 @@ ports::BodyPlan Api::plan_body(const ports::HttpRequest& head) {
     if (match.route->need != Need::Storage) return {limits::kJsonBytes, false};
     if (head.method != "PUT" || !may_upload(context_, head, match.params)) return {kRefusedBodyBytes, false};
     const bool is_list = head.query_value("comp") == "blocklist" || head.query_value("comp") == "metadata";
-    return is_list ? ports::BodyPlan{limits::kJsonBytes, false} : ports::BodyPlan{limits::kBlobPutBytes, true};
+    return is_list ? ports::BodyPlan{limits::kJsonBytes, false}
+                   : ports::BodyPlan{limits::kBlobPutBytes, true};
 }
 
 void Api::handle(ports::HttpRequest request, std::shared_ptr<ports::Responder> responder) {
@@ -71,10 +75,11 @@ void Api::handle(ports::HttpRequest request, std::shared_ptr<ports::Responder> r
     if (match.route == nullptr) {
         context_.refused.fetch_add(1, std::memory_order_relaxed);
         const bool known = !match.allowed.empty();
-        ports::HttpResponse response =
-            error_response({ErrorCode::NotFound, request.method + " " + request.path +
-                                                     (known ? " is not possible; there is " + match.allowed
-                                                            : " is not a route of this server"), {}});
+        ports::HttpResponse response = error_response(
+            {ErrorCode::NotFound,
+             request.method + " " + request.path +
+                 (known ? " is not possible; there is " + match.allowed : " is not a route of this server"),
+             {}});
         if (known) response.status = 405;
         if (known) response.headers.emplace_back("Allow", match.allowed);
         return responder->respond(std::move(response));

@@ -1,6 +1,6 @@
 #pragma once
-// The REST API: ARM, run history, Blob subset and our own routes behind one HttpApplication. Node-facing routes are
-// another application's; main joins both.
+// The REST API: ARM, run history, Blob subset and our own routes behind one HttpApplication. Node-facing
+// routes are another application's; main joins both.
 
 #include <memory>
 
@@ -19,7 +19,8 @@ class Api final : public ports::HttpApplication {
     tl::expected<std::unique_ptr<ports::SocketHandler>, ports::HttpResponse> accept_socket(
         const ports::HttpRequest& head) override;
 
-    // Gives time to what waits (long polls, streams). Returns how long the caller may sleep before the next call.
+    // Gives time to what waits (long polls, streams). Returns how long the caller may sleep before the next
+    // call.
     Duration tick();
     // Ends everything that waits: called before the server stops.
     void close();

@@ -13,7 +13,8 @@ std::optional<AssetName> parse_asset_name(std::string_view text, std::string_vie
     if (text.find('/') != std::string_view::npos) {
         const auto parts = split(text, '/');
         for (std::size_t i = 0; i + 3 < parts.size(); ++i) {
-            if (!equals_ignoring_case(parts[i], kind) || parts[i + 1].empty() || parts[i + 3].empty()) continue;
+            if (!equals_ignoring_case(parts[i], kind) || parts[i + 1].empty() || parts[i + 3].empty())
+                continue;
             if (i + 4 != parts.size()) continue;
             AssetName found{std::string(parts[i + 1]), "", ""};
             if (equals_ignoring_case(parts[i + 2], "versions")) found.version = parts[i + 3];
@@ -25,7 +26,8 @@ std::optional<AssetName> parse_asset_name(std::string_view text, std::string_vie
     }
     if (const std::size_t at = text.find('@'); at != std::string_view::npos && at > 0 && at + 1 < text.size())
         return AssetName{std::string(text.substr(0, at)), "", std::string(text.substr(at + 1))};
-    if (const std::size_t at = text.rfind(':'); at != std::string_view::npos && at > 0 && at + 1 < text.size())
+    if (const std::size_t at = text.rfind(':');
+        at != std::string_view::npos && at > 0 && at + 1 < text.size())
         return AssetName{std::string(text.substr(0, at)), std::string(text.substr(at + 1)), ""};
     return std::nullopt;
 }
@@ -61,8 +63,9 @@ std::optional<std::string> parse_storage_url(std::string_view url) {
     const std::size_t path = url.find('/', scheme + 3);
     if (path == std::string_view::npos) return std::nullopt;
     const std::string_view rest = url.substr(path, url.find('?', path) - path);
-    for (const std::string& start : {std::string("/storage/") + kStorageAccount + "/",
-                                     std::string("/storage/") + kStorageHost + "/", std::string("/storage/")}) {
+    for (const std::string& start :
+         {std::string("/storage/") + kStorageAccount + "/", std::string("/storage/") + kStorageHost + "/",
+          std::string("/storage/")}) {
         if (!rest.starts_with(start) || rest.size() == start.size()) continue;
         std::string place = percent_decode(rest.substr(start.size()));
         while (place.ends_with('/')) place.pop_back();

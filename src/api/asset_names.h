@@ -15,8 +15,9 @@ struct AssetName {
     std::string label;    // "latest"
 };
 
-// ".../{kind}/{name}/versions/{version}", ".../{kind}/{name}/labels/{label}" (with or without "azureml:" in front),
-// "azureml:name:version", "azureml:name@label", "name:version", "name@label". nullopt for anything else.
+// ".../{kind}/{name}/versions/{version}", ".../{kind}/{name}/labels/{label}" (with or without "azureml:" in
+// front), "azureml:name:version", "azureml:name@label", "name:version", "name@label". nullopt for anything
+// else.
 std::optional<AssetName> parse_asset_name(std::string_view text, std::string_view kind);
 
 struct DatastorePath {
@@ -27,7 +28,8 @@ struct DatastorePath {
 std::optional<DatastorePath> parse_datastore_uri(std::string_view uri);
 std::string to_short_uri(const DatastorePath& place);  // azureml://datastores/D/paths/P
 
-// "container/path" of a URL of our own storage, whatever host and account spelling: code URIs. nullopt if foreign.
+// "container/path" of a URL of our own storage, whatever host and account spelling: code URIs. nullopt if
+// foreign.
 std::optional<std::string> parse_storage_url(std::string_view url);
 
 }  // namespace lavant::api

@@ -22,13 +22,15 @@ constexpr std::size_t kNameChars = 255;
 
 tl::unexpected<Error> not_there(const AssetKind& kind, const Call& call) {
     const std::string& version = call.param("version");
-    return fail(ErrorCode::NotFound, kind.name + " '" + call.param("name") + (version.empty() ? "" : ":" + version) +
+    return fail(ErrorCode::NotFound, kind.name + " '" + call.param("name") +
+                                         (version.empty() ? "" : ":" + version) +
                                          "' not found in this workspace");
 }
 
 Result<Json> properties_of(const Call& call) {
     LAVANT_TRY(Json body, wire::parse_json(call.request.body));
-    if (!body["properties"].is_object()) return fail(ErrorCode::InvalidArgument, "the body has no `properties` object");
+    if (!body["properties"].is_object())
+        return fail(ErrorCode::InvalidArgument, "the body has no `properties` object");
     return body["properties"];
 }
 
@@ -75,9 +77,10 @@ Paging paging_of(const AssetKind& kind, const Call& call) {
     if (equals_ignoring_case(view, "ArchivedOnly")) paging.query.archived = true;
     paging.query.offset =
         std::max<std::int64_t>(0, parse_integer(call.request.query_value("$skip").value_or("0")).value_or(0));
-    paging.top = std::max<std::int64_t>(0, parse_integer(call.request.query_value("$top").value_or("0")).value_or(0));
-    paging.query.limit =
-        static_cast<int>(paging.top == 0 ? limits::kListPage : std::min<std::int64_t>(paging.top, limits::kListPage));
+    paging.top =
+        std::max<std::int64_t>(0, parse_integer(call.request.query_value("$top").value_or("0")).value_or(0));
+    paging.query.limit = static_cast<int>(
+        paging.top == 0 ? limits::kListPage : std::min<std::int64_t>(paging.top, limits::kListPage));
     return paging;
 }
 
@@ -85,7 +88,8 @@ Result<HttpResponse> list(const AssetKind& kind, Context& context, const Call& c
     const Paging paging = paging_of(kind, call);
     std::vector<Asset> assets;
     if (const auto hash = call.request.query_value("hash"); hash && kind.name == "codes") {
-        // Whatever name the path has: the client makes up a new one before it knows whether the code is there.
+        // Whatever name the path has: the client makes up a new one before it knows whether the code is
+        // there.
         LAVANT_TRY(auto hit, context.ports.reader.find_asset_by_hash(kWorkspaceKey, kind.name, *hash));
         if (hit) assets.push_back(std::move(*hit));
     } else {
@@ -93,15 +97,16 @@ Result<HttpResponse> list(const AssetKind& kind, Context& context, const Call& c
     }
     Json value = Json::array();
     for (const Asset& asset : assets) {
-        LAVANT_TRY(Json view, paging.query.containers ? container_view(call, asset) : version_view(context, call, asset));
+        LAVANT_TRY(Json view, paging.query.containers ? container_view(call, asset)
+                                                      : version_view(context, call, asset));
         value.append(std::move(view));
     }
     Json body = Json::object({{"value", std::move(value)}});
     if (paging.top == 0 && assets.size() >= static_cast<std::size_t>(paging.query.limit)) {
         const std::string view = call.request.query_value("listViewType").value_or("ActiveOnly");
-        body.set("nextLink", origin_of(context, call.request) + call.request.path + "?listViewType=" +
-                                 percent_encode(view) + "&%24skip=" +
-                                 std::to_string(paging.query.offset + paging.query.limit));
+        body.set("nextLink", origin_of(context, call.request) + call.request.path +
+                                 "?listViewType=" + percent_encode(view) +
+                                 "&%24skip=" + std::to_string(paging.query.offset + paging.query.limit));
     }
     return json_response(200, body);
 }
@@ -155,15 +160,17 @@ Result<VersionPut> plan_put(const AssetKind& kind, Context& context, const Call&
         LAVANT_TRY_VOID(context.space.check_room());
         if (const std::string place = wanted["codeUri"].string();
             kind.name == "codes" && !context.ports.blobs.has_container(place.substr(0, place.find('/'))))
-            return fail(ErrorCode::InvalidArgument, "properties.codeUri names a container that is not there; upload first");
+            return fail(ErrorCode::InvalidArgument,
+                        "properties.codeUri names a container that is not there; upload first");
         LAVANT_TRY(VersionPut plan, plan_new(kind, context, call, wanted));
         plan.writes.front().asset.archived = archived;
         return plan;
     }
     LAVANT_TRY(const Json stored, wire::parse_json(existing->body));
     if (!same_content(kind, stored, wanted))
-        return fail(ErrorCode::Conflict, kind.name + " '" + call.param("name") + ":" + call.param("version") +
-                                             "' exists with other content and cannot be changed; use another version");
+        return fail(ErrorCode::Conflict,
+                    kind.name + " '" + call.param("name") + ":" + call.param("version") +
+                        "' exists with other content and cannot be changed; use another version");
     VersionPut plan;
     plan.status = 200;
     AssetWrite write;
@@ -183,15 +190,19 @@ void put_version(const AssetKind& kind, Context& context, const SharedCall& call
     const Asset asset = plan->writes.front().asset;
     plane::WriteAssets event;
     event.writes = std::move(plan->writes);
-    post(context, call, std::move(event), [&context, call, asset, status = plan->status](const plane::Answer& answer) {
-        if (!answer.assets_written.empty() && answer.assets_written.front())
-            return answer_version(context, *call, status, asset);
-        // Somebody else wrote the same version in this moment; the same content is a success.
-        const auto theirs = context.ports.reader.find_asset(asset.key);
-        if (theirs && *theirs && (*theirs)->body == asset.body) return answer_version(context, *call, 200, **theirs);
-        call->respond(error_response({ErrorCode::Conflict, "'" + asset.key.name + ":" + asset.key.version +
-                                                               "' was written by another client at the same time; try again", {}}));
-    });
+    post(context, call, std::move(event),
+         [&context, call, asset, status = plan->status](const plane::Answer& answer) {
+             if (!answer.assets_written.empty() && answer.assets_written.front())
+                 return answer_version(context, *call, status, asset);
+             // Somebody else wrote the same version in this moment; the same content is a success.
+             const auto theirs = context.ports.reader.find_asset(asset.key);
+             if (theirs && *theirs && (*theirs)->body == asset.body)
+                 return answer_version(context, *call, 200, **theirs);
+             call->respond(error_response({ErrorCode::Conflict,
+                                           "'" + asset.key.name + ":" + asset.key.version +
+                                               "' was written by another client at the same time; try again",
+                                           {}}));
+         });
 }
 
 Result<AssetWrite> plan_container(const AssetKind& kind, Context& context, const Call& call) {
@@ -241,13 +252,13 @@ Result<HttpResponse> start_upload(Context& context, const Call& call) {
     const std::string uri = origin + "/storage/" + kStorageHost + "/" + container;
     const std::string sas_uri = origin + "/storage/" + kStorageAccount + "/" + container + "?" + sas;
     return json_response(
-        200, Json::object(
-                 {{"pendingUploadId", id},
-                  {"pendingUploadType", "TemporaryBlobReference"},
-                  {"blobReferenceForConsumption",
-                   Json::object({{"blobUri", uri},
-                                 {"storageAccountArmId", ""},
-                                 {"credential", Json::object({{"credentialType", "SAS"}, {"sasUri", sas_uri}})}})}}));
+        200, Json::object({{"pendingUploadId", id},
+                           {"pendingUploadType", "TemporaryBlobReference"},
+                           {"blobReferenceForConsumption",
+                            Json::object({{"blobUri", uri},
+                                          {"storageAccountArmId", ""},
+                                          {"credential", Json::object({{"credentialType", "SAS"},
+                                                                       {"sasUri", sas_uri}})}})}}));
 }
 
 }  // namespace
@@ -262,8 +273,9 @@ void add_asset_routes(Router& router, Context& context) {
             });
         };
         const auto later = [&](Later handler) {
-            return Route{Need::Contributor,
-                         [&kind, &context, handler](const SharedCall& call) { handler(kind, context, call); }};
+            return Route{Need::Contributor, [&kind, &context, handler](const SharedCall& call) {
+                             handler(kind, context, call);
+                         }};
         };
         const std::string all = std::string(kWorkspacePattern) + "/" + kind.name;
         const std::string versions = all + "/{name}/versions";

@@ -64,15 +64,18 @@ TEST_F(AssetRoutes, ArchivesVersionsAndContainers) {
 }
 
 TEST_F(AssetRoutes, FindsCodeByItsHashWhateverTheName) {
-    const auto started = world_.call({"POST", kWs + "/codes/g1/versions/1/startPendingUpload",
+    const auto started = world_.call({"POST",
+                                      kWs + "/codes/g1/versions/1/startPendingUpload",
                                       R"({"pendingUploadType":"TemporaryBlobReference"})",
                                       {}});
     ASSERT_EQ(started.status, 200) << started.body;
     const Json reference = (*wire::parse_json(started.body))["blobReferenceForConsumption"];
     const std::string uri = reference["blobUri"].string();
-    EXPECT_TRUE(reference.get("credential.sasUri").text().starts_with("https://127.0.0.1:8443/storage/acct/code-"));
-    const std::string code = R"({"codeUri":")" + uri +
-                             R"(/my src","isAnonymous":true,"properties":{"hash_sha256":"abc","hash_version":202208}})";
+    EXPECT_TRUE(
+        reference.get("credential.sasUri").text().starts_with("https://127.0.0.1:8443/storage/acct/code-"));
+    const std::string code =
+        R"({"codeUri":")" + uri +
+        R"(/my src","isAnonymous":true,"properties":{"hash_sha256":"abc","hash_version":202208}})";
     ASSERT_EQ(put("/codes/g1/versions/1", code).status, 201);
     EXPECT_EQ(put("/codes/g1/versions/1", code).status, 200);
     EXPECT_EQ(get("/codes/other/versions?hash=nope&hashVersion=202208")["value"].size(), 0U);
@@ -86,13 +89,17 @@ TEST_F(AssetRoutes, FindsCodeByItsHashWhateverTheName) {
 
 TEST_F(AssetRoutes, KeepsModelsAndDataAsTheSdkNeedsThem) {
     const std::string store = "azureml://datastores/workspaceblobstore/paths/";
-    ASSERT_EQ(put("/models/m/versions/1", R"({"modelUri":")" + store + R"(m","modelType":"custom_model","flavors":null})")
+    ASSERT_EQ(put("/models/m/versions/1",
+                  R"({"modelUri":")" + store + R"(m","modelType":"custom_model","flavors":null})")
                   .status,
               201);
     EXPECT_TRUE(get("/models/m/versions/1").get("properties.flavors").is_object());
-    ASSERT_EQ(put("/data/d/versions/1", R"({"dataUri":")" + store + R"(d","dataType":"uri_folder"})").status, 201);
+    ASSERT_EQ(put("/data/d/versions/1", R"({"dataUri":")" + store + R"(d","dataType":"uri_folder"})").status,
+              201);
     EXPECT_EQ(get("/data/d/versions/1").get("properties.dataUri").text(), store + "d/");
-    EXPECT_EQ(put("/data/d/versions/1", R"({"dataUri":")" + store + R"(other","dataType":"uri_folder"})").status, 409);
+    EXPECT_EQ(
+        put("/data/d/versions/1", R"({"dataUri":")" + store + R"(other","dataType":"uri_folder"})").status,
+        409);
 }
 
 TEST_F(AssetRoutes, RefusesHostileNamesAndBodies) {
@@ -120,9 +127,10 @@ TEST(AssetNames, KnowsEverySpellingOfAVersion) {
 
 TEST(AssetNames, ReadsDatastoreUrisInBothForms) {
     EXPECT_EQ(parse_datastore_uri("azureml://datastores/d/paths/a/b")->path, "a/b");
-    EXPECT_EQ(parse_datastore_uri("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/d/paths/p/")
-                  ->datastore,
-              "d");
+    EXPECT_EQ(
+        parse_datastore_uri("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/d/paths/p/")
+            ->datastore,
+        "d");
     for (const char* bad : {"", "azureml://", "azureml://datastores/d", "azureml://datastores/d/x/y",
                             "https://datastores/d/paths/x"})
         EXPECT_FALSE(parse_datastore_uri(bad)) << bad;

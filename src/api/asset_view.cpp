@@ -37,7 +37,8 @@ std::string comparable(const Json& value, std::string_view field) {
     if (field != "build" || !value.is_object()) return value.dump();
     const std::string uri = value["contextUri"].string();
     const std::size_t at = uri.find("/LocalUpload/");
-    return (at == std::string::npos ? uri : uri.substr(at)) + "\n" + value["dockerfilePath"].string("Dockerfile");
+    return (at == std::string::npos ? uri : uri.substr(at)) + "\n" +
+           value["dockerfilePath"].string("Dockerfile");
 }
 
 }  // namespace
@@ -104,8 +105,8 @@ Result<Json> version_view(const Context& context, const Call& call, const Asset&
         default_member(properties, "environmentType", "UserCreated");
         default_member(properties, "osType", "Linux");
     }
-    const std::string id = arm_id(workspace_of(call)) + "/" + asset.key.kind + "/" + asset.key.name + "/versions/" +
-                           asset.key.version;
+    const std::string id = arm_id(workspace_of(call)) + "/" + asset.key.kind + "/" + asset.key.name +
+                           "/versions/" + asset.key.version;
     return Json::object({{"id", id},
                          {"name", asset.key.version},
                          {"type", kResourceType + asset.key.kind + "/versions"},

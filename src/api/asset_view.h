@@ -18,7 +18,8 @@ struct AssetKind {
 };
 const std::vector<AssetKind>& asset_kinds();
 
-// From what a client sent to what is stored: URLs of our storage lose host and account, isArchived moves to the row.
+// From what a client sent to what is stored: URLs of our storage lose host and account, isArchived moves to
+// the row.
 [[nodiscard]] Result<wire::Json> to_stored_asset(const AssetKind& kind, const wire::Json& properties);
 bool same_content(const AssetKind& kind, const wire::Json& stored, const wire::Json& wanted);
 // `stored` with everything that may change taken from `wanted`.

@@ -38,18 +38,21 @@ Result<void> check_permission(Context& context, const ports::HttpRequest& reques
     LAVANT_TRY(const Caller caller, context.access.check_authorization(request.header("Authorization")));
     const bool writes = request.method == "PUT" || request.method == "DELETE";
     if (caller.role < (writes ? Role::Contributor : Role::Reader))
-        return fail(ErrorCode::PermissionDenied, "the credential does not permit this; ask an owner for a larger role");
+        return fail(ErrorCode::PermissionDenied,
+                    "the credential does not permit this; ask an owner for a larger role");
     return {};
 }
 
 HttpResponse refusal(const Error& error) {
-    if (error.code == ErrorCode::PermissionDenied) return storage_error(403, "AuthenticationFailed", error.message);
+    if (error.code == ErrorCode::PermissionDenied)
+        return storage_error(403, "AuthenticationFailed", error.message);
     return storage_error(error);
 }
 
 bool is_usable_name(std::string_view blob) {
     return blob.size() <= kBlobNameBytes && blob != ports::kStagingFolder &&
-           !blob.starts_with(std::string(ports::kStagingFolder) + "/") && blob.find('\0') == std::string_view::npos;
+           !blob.starts_with(std::string(ports::kStagingFolder) + "/") &&
+           blob.find('\0') == std::string_view::npos;
 }
 
 std::map<std::string, std::string> metadata_of(const ports::HttpRequest& request) {
@@ -57,7 +60,8 @@ std::map<std::string, std::string> metadata_of(const ports::HttpRequest& request
     std::map<std::string, std::string> metadata;
     std::size_t bytes = 0;
     for (const auto& [name, value] : request.headers) {
-        if (name.size() <= kPrefix.size() || !equals_ignoring_case(name.substr(0, kPrefix.size()), kPrefix)) continue;
+        if (name.size() <= kPrefix.size() || !equals_ignoring_case(name.substr(0, kPrefix.size()), kPrefix))
+            continue;
         bytes += name.size() + value.size();
         if (bytes > kMetadataBytes) break;
         metadata[name.substr(kPrefix.size())] = value;
@@ -89,7 +93,8 @@ Result<void> check_md5(Context& context, const ports::HttpRequest& request) {
         LAVANT_TRY(bytes, read_file(request.body_file, kChecksummedBytesMax));
     }
     if (base64_encode(context.ports.crypto.md5(bytes)) != expected)
-        return fail(ErrorCode::InvalidArgument, "the body does not have the checksum its Content-MD5 header gives");
+        return fail(ErrorCode::InvalidArgument,
+                    "the body does not have the checksum its Content-MD5 header gives");
     return {};
 }
 
@@ -111,15 +116,18 @@ HttpResponse put_blob(Context& context, const Call& call) {
     if (const auto block = call.request.query_value("blockid")) {
         const auto id = base64_decode(*block);
         if (!id || id->empty() || id->size() > 64)
-            return storage_error(400, "InvalidQueryParameterValue", "blockid must be base64 of 1 to 64 bytes");
-        const auto put = context.ports.blobs.put_block(call.param("container"), blob, base64url_encode(*id), *source);
+            return storage_error(400, "InvalidQueryParameterValue",
+                                 "blockid must be base64 of 1 to 64 bytes");
+        const auto put =
+            context.ports.blobs.put_block(call.param("container"), blob, base64url_encode(*id), *source);
         if (!put) return storage_error(put.error());
         HttpResponse response;
         response.status = 201;
         return response;
     }
-    const auto put = context.ports.blobs.put(call.param("container"), blob, *source, metadata_of(call.request),
-                                             call.request.header("If-None-Match") == "*");
+    const auto put =
+        context.ports.blobs.put(call.param("container"), blob, *source, metadata_of(call.request),
+                                call.request.header("If-None-Match") == "*");
     return put ? written(201, *put) : storage_error(put.error());
 }
 
@@ -139,8 +147,8 @@ HttpResponse put_block_list(Context& context, const Call& call) {
     }
     const std::string& container = call.param("container");
     const std::string& blob = call.param("blob");
-    auto put =
-        context.ports.blobs.put_block_list(container, blob, *ids, call.request.header("If-None-Match") == "*");
+    auto put = context.ports.blobs.put_block_list(container, blob, *ids,
+                                                  call.request.header("If-None-Match") == "*");
     if (!put && put.error().code == ErrorCode::NotFound)
         return storage_error(400, "InvalidBlockList", put.error().message);
     const auto metadata = metadata_of(call.request);
@@ -149,8 +157,8 @@ HttpResponse put_block_list(Context& context, const Call& call) {
 }
 
 HttpResponse put_metadata(Context& context, const Call& call) {
-    const auto put =
-        context.ports.blobs.set_metadata(call.param("container"), call.param("blob"), metadata_of(call.request));
+    const auto put = context.ports.blobs.set_metadata(call.param("container"), call.param("blob"),
+                                                      metadata_of(call.request));
     if (!put && put.error().code == ErrorCode::NotFound) return no_blob();
     return put ? written(200, *put) : storage_error(put.error());
 }
@@ -179,7 +187,8 @@ HttpResponse get(Context& context, const Call& call) {
     if (!if_match.empty() && if_match != "*" && if_match != quoted)
         return storage_error(412, "ConditionNotMet", "the blob has changed since");
     HttpResponse response;
-    if (const std::string_view if_none = call.request.header("If-None-Match"); !if_none.empty() && if_none == quoted) {
+    if (const std::string_view if_none = call.request.header("If-None-Match");
+        !if_none.empty() && if_none == quoted) {
         response.status = 304;
         add_facts(response, blob);
         return response;
@@ -187,6 +196,9 @@ HttpResponse get(Context& context, const Call& call) {
     add_facts(response, blob);
     response.headers.emplace_back("Content-Type",
                                   blob.content_type.empty() ? "application/octet-stream" : blob.content_type);
+    // Whatever a job wrote must not act as a page of this server.
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    response.headers.emplace_back("Content-Security-Policy", "sandbox");
     response.headers.emplace_back("Accept-Ranges", "bytes");
     response.headers.emplace_back("x-ms-blob-type", "BlockBlob");
     for (const auto& [key, value] : blob.metadata) response.headers.emplace_back("x-ms-meta-" + key, value);
@@ -207,7 +219,8 @@ HttpResponse get(Context& context, const Call& call) {
         response.headers.emplace_back("Content-Range", range.content_range(blob.bytes));
     }
     if (range.bytes > 0)
-        response.file = ports::FileBody{context.ports.blobs.path_of(container, name), range.offset, range.bytes};
+        response.file =
+            ports::FileBody{context.ports.blobs.path_of(container, name), range.offset, range.bytes};
     return response;
 }
 
@@ -252,7 +265,8 @@ HttpResponse container_request(Context& context, const Call& call) {
     return response;
 }
 
-void serve(Context& context, const Call& call, const std::function<HttpResponse(Context&, const Call&)>& handler) {
+void serve(Context& context, const Call& call,
+           const std::function<HttpResponse(Context&, const Call&)>& handler) {
     HttpResponse response;
     if (const auto permitted = check_permission(context, call.request, call.params); !permitted) {
         response = refusal(permitted.error());
@@ -278,7 +292,8 @@ bool may_upload(Context& context, const ports::HttpRequest& head, const Params& 
 
 void add_blob_routes(Router& router, Context& context) {
     const auto route = [&context](HttpResponse (*handler)(Context&, const Call&)) {
-        return Route{Need::Storage, [&context, handler](const SharedCall& call) { serve(context, *call, handler); }};
+        return Route{Need::Storage,
+                     [&context, handler](const SharedCall& call) { serve(context, *call, handler); }};
     };
     for (const char* account : {kStorageAccount, kStorageHost}) {
         const std::string container = std::string("/storage/") + account + "/{container}";

@@ -1,6 +1,6 @@
 #pragma once
-// The subset of the Blob protocol that azure-storage-blob needs, path style below /storage: put, get with ranges,
-// list, blocks, metadata, delete. Permitted by a SAS in the query or by a bearer token.
+// The subset of the Blob protocol that azure-storage-blob needs, path style below /storage: put, get with
+// ranges, list, blocks, metadata, delete. Permitted by a SAS in the query or by a bearer token.
 
 #include "api/context.h"
 

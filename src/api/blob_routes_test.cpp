@@ -27,16 +27,19 @@ struct Send {
 class BlobRoutes : public testing::Test {
  protected:
     BlobRoutes() {
-        const auto secrets = world_.call({"POST", kWs + "/datastores/workspaceblobstore/listSecrets",
+        const auto secrets = world_.call({"POST",
+                                          kWs + "/datastores/workspaceblobstore/listSecrets",
                                           R"({"expirableSecret":true,"expireAfterHours":1})",
                                           {}});
         sas_ = wire::parse_json(secrets.body).value()["sasToken"].string();
     }
     ports::HttpResponse send(const std::string& method, const std::string& path, const Send& with = {}) {
-        return world_.call({method, root_ + path + "?" + sas_ + (with.query.empty() ? "" : "&" + with.query), with.body,
-                            with.headers, false});
+        return world_.call({method, root_ + path + "?" + sas_ + (with.query.empty() ? "" : "&" + with.query),
+                            with.body, with.headers, false});
     }
-    ports::HttpResponse put(const std::string& path, const std::string& body) { return send("PUT", path, {"", body, {}}); }
+    ports::HttpResponse put(const std::string& path, const std::string& body) {
+        return send("PUT", path, {"", body, {}});
+    }
     TestWorld world_;
     std::string sas_;
     std::string root_ = "/storage/acct.blob.core.windows.net/azureml-blobstore";
@@ -83,7 +86,8 @@ TEST_F(BlobRoutes, TellsWhatIsAbsent) {
 
 TEST_F(BlobRoutes, KeepsMetadataAndShowsItInHeadAndList) {
     ASSERT_EQ(put("/f", "x").status, 201);
-    const std::map<std::string, std::string> marks = {{"x-ms-meta-upload_status", "completed"}, {"X-Ms-Meta-name", "n1"}};
+    const std::map<std::string, std::string> marks = {{"x-ms-meta-upload_status", "completed"},
+                                                      {"X-Ms-Meta-name", "n1"}};
     ASSERT_EQ(send("PUT", "/f", {"comp=metadata", "", marks}).status, 200);
     const auto head = send("HEAD", "/f");
     EXPECT_EQ(head.status, 200);
@@ -146,10 +150,13 @@ TEST_F(BlobRoutes, RefusesWithoutAPermissionAndSaysWhy) {
     const auto bare = world_.call({"GET", root_ + "/f", "", {}, false});
     EXPECT_EQ(bare.status, 401);
     EXPECT_NE(header(bare, "x-ms-error-code"), "");
-    EXPECT_EQ(world_.call({"GET", "/storage/acct/azureml/f?" + sas_, "", {}, false}).status, 403) << "other container";
+    EXPECT_EQ(world_.call({"GET", "/storage/acct/azureml/f?" + sas_, "", {}, false}).status, 403)
+        << "other container";
     EXPECT_EQ(world_.call({"GET", root_ + "/f?" + sas_ + "x", "", {}, false}).status, 403);
-    EXPECT_EQ(world_.call({"GET", root_ + "/f", "", {{"Authorization", "SharedKey acct:x"}}, false}).status, 401);
-    EXPECT_EQ(world_.call({"PUT", root_ + "/f", std::string(100'000, 'x'), {}, false}).status, 413) << "not spooled";
+    EXPECT_EQ(world_.call({"GET", root_ + "/f", "", {{"Authorization", "SharedKey acct:x"}}, false}).status,
+              401);
+    EXPECT_EQ(world_.call({"PUT", root_ + "/f", std::string(100'000, 'x'), {}, false}).status, 413)
+        << "not spooled";
 }
 
 TEST_F(BlobRoutes, TakesABearerTokenToo) {
@@ -187,8 +194,8 @@ TEST(ByteRange, ReadsEveryFormAndTakesNonsenseAsTheWhole) {
     EXPECT_EQ(resolve_range("bytes=0-9223372036854775807", 10).bytes, 10U);
     EXPECT_EQ(resolve_range("bytes=-0", 10).kind, ByteRange::Kind::Impossible);
     EXPECT_EQ(resolve_range("bytes=0-", 0).kind, ByteRange::Kind::Impossible);
-    for (const char* odd : {"", "bytes", "bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "items=1-2", "bytes=1-2,4-5",
-                            "bytes=--1", "bytes=99999999999999999999-"})
+    for (const char* odd : {"", "bytes", "bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "items=1-2",
+                            "bytes=1-2,4-5", "bytes=--1", "bytes=99999999999999999999-"})
         EXPECT_EQ(resolve_range(odd, 10).kind, ByteRange::Kind::Whole) << odd;
 }
 
@@ -197,8 +204,9 @@ TEST(BlockList, ReadsIdsInOrderAndRefusesTheRest) {
                                 "<Committed>Yg==</Committed></BlockList>"),
               (std::vector<std::string>{"YQ==", "Yg=="}));
     EXPECT_TRUE(parse_block_list("<BlockList />")->empty());
-    for (const char* bad : {"", "<BlockList>", "<BlockList><Other>x</Other></BlockList>",
-                            "<BlockList><Latest>a</BlockList>", "<BlockList><Latest><x/></Latest></BlockList>"})
+    for (const char* bad :
+         {"", "<BlockList>", "<BlockList><Other>x</Other></BlockList>", "<BlockList><Latest>a</BlockList>",
+          "<BlockList><Latest><x/></Latest></BlockList>"})
         EXPECT_FALSE(parse_block_list(bad)) << bad;
 }
 

@@ -39,8 +39,9 @@ void blob_element(std::string& out, const ports::BlobInfo& blob, bool with_metad
     element(out, "Etag", "\"" + blob.etag + "\"");
     element(out, "Content-Length", std::to_string(blob.bytes));
     element(out, "Content-Type", blob.content_type.empty() ? "application/octet-stream" : blob.content_type);
-    out += "<BlobType>BlockBlob</BlobType><LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>"
-           "</Properties>";
+    out +=
+        "<BlobType>BlockBlob</BlobType><LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>"
+        "</Properties>";
     if (with_metadata) {
         out += "<Metadata>";
         for (const auto& [key, value] : blob.metadata)
@@ -52,9 +53,11 @@ void blob_element(std::string& out, const ports::BlobInfo& blob, bool with_metad
 
 }  // namespace
 
-std::string render_blob_list(const ports::BlobListing& listing, const ports::BlobPage& page, const ListView& view) {
-    std::string out = "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\"" +
-                      xml_escape(view.endpoint) + "\" ContainerName=\"" + xml_escape(listing.container) + "\">";
+std::string render_blob_list(const ports::BlobListing& listing, const ports::BlobPage& page,
+                             const ListView& view) {
+    std::string out =
+        "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\"" +
+        xml_escape(view.endpoint) + "\" ContainerName=\"" + xml_escape(listing.container) + "\">";
     element(out, "Prefix", listing.prefix);
     if (!listing.marker.empty()) element(out, "Marker", listing.marker);
     element(out, "MaxResults", std::to_string(listing.limit));
@@ -72,11 +75,13 @@ std::string render_blob_list(const ports::BlobListing& listing, const ports::Blo
 
 Result<std::vector<std::string>> parse_block_list(std::string_view xml) {
     const auto bad = [] {
-        return fail(ErrorCode::InvalidArgument, "the block list is not <BlockList><Latest>id</Latest>...</BlockList>");
+        return fail(ErrorCode::InvalidArgument,
+                    "the block list is not <BlockList><Latest>id</Latest>...</BlockList>");
     };
     const std::size_t start = xml.find("<BlockList>");
     if (start == std::string_view::npos) {
-        if (xml.find("<BlockList/>") != std::string_view::npos || xml.find("<BlockList />") != std::string_view::npos)
+        if (xml.find("<BlockList/>") != std::string_view::npos ||
+            xml.find("<BlockList />") != std::string_view::npos)
             return std::vector<std::string>{};
         return bad();
     }

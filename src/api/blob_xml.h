@@ -14,7 +14,8 @@ struct ListView {
     std::string endpoint;  // "https://host/storage/acct/"
     bool with_metadata = false;
 };
-std::string render_blob_list(const ports::BlobListing& listing, const ports::BlobPage& page, const ListView& view);
+std::string render_blob_list(const ports::BlobListing& listing, const ports::BlobPage& page,
+                             const ListView& view);
 
 // Block ids of <BlockList><Latest>id</Latest>…</BlockList>, in order; also Committed and Uncommitted.
 [[nodiscard]] Result<std::vector<std::string>> parse_block_list(std::string_view xml);

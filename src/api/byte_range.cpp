@@ -7,7 +7,8 @@
 namespace lavant::api {
 
 std::string ByteRange::content_range(std::uint64_t total) const {
-    return "bytes " + std::to_string(offset) + "-" + std::to_string(offset + bytes - 1) + "/" + std::to_string(total);
+    return "bytes " + std::to_string(offset) + "-" + std::to_string(offset + bytes - 1) + "/" +
+           std::to_string(total);
 }
 
 ByteRange resolve_range(std::string_view header, std::uint64_t total) {
@@ -30,8 +31,7 @@ ByteRange resolve_range(std::string_view header, std::uint64_t total) {
     if (!first || *first < 0 || (!open_ended && (!last || *last < *first))) return whole;
     const auto offset = static_cast<std::uint64_t>(*first);
     if (offset >= total) return {ByteRange::Kind::Impossible, 0, 0};
-    const std::uint64_t end =
-        open_ended ? total : std::min(total, static_cast<std::uint64_t>(*last) + 1);
+    const std::uint64_t end = open_ended ? total : std::min(total, static_cast<std::uint64_t>(*last) + 1);
     return {ByteRange::Kind::Part, offset, end - offset};
 }
 

@@ -32,7 +32,8 @@ Route answer_now(Context& context, Need need, Answering handler) {
             }};
 }
 
-void post(Context& context, const SharedCall& call, plane::Event event, std::function<void(plane::Answer)> then) {
+void post(Context& context, const SharedCall& call, plane::Event event,
+          std::function<void(plane::Answer)> then) {
     const bool taken =
         context.ports.post(std::move(event), [call, then = std::move(then)](Result<plane::Answer> answer) {
             if (!answer) {
@@ -42,8 +43,9 @@ void post(Context& context, const SharedCall& call, plane::Event event, std::fun
             }
         });
     if (!taken)
-        call->respond(error_response(
-            {ErrorCode::ResourceExhausted, "the server has more requests waiting than it takes; try again", {}}));
+        call->respond(error_response({ErrorCode::ResourceExhausted,
+                                      "the server has more requests waiting than it takes; try again",
+                                      {}}));
 }
 
 std::string origin_of(const Context& context, const ports::HttpRequest& request) {
@@ -64,9 +66,9 @@ std::string arm_id(const WorkspaceName& workspace) {
 }
 
 bool is_plain_name(std::string_view name, std::size_t chars_max) {
-    return !name.empty() && name.size() <= chars_max && name.front() != '.' && std::ranges::all_of(name, [](char c) {
-        return is_word_character(c) || c == '-' || c == '_' || c == '.';
-    });
+    return !name.empty() && name.size() <= chars_max && name.front() != '.' &&
+           std::ranges::all_of(
+               name, [](char c) { return is_word_character(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 }  // namespace lavant::api

@@ -38,10 +38,12 @@ struct ApiSettings {
     std::string workspace_id;  // new with every data folder: clients cache by it
     std::string version = "0.1.0";
     std::string data_folder;
-    Resources capacity{.cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
+    Resources capacity{
+        .cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
     std::uint64_t free_bytes_min = 256ULL << 20;
-    // An ended job is shown to azure-ai-ml as Finalizing for this long. That client asks about once a second, streams
-    // no log of a job that had ended when it asked first, and expects a job it just made to be unfinished.
+    // An ended job is shown to azure-ai-ml as Finalizing for this long. That client asks about once a second,
+    // streams no log of a job that had ended when it asked first, and expects a job it just made to be
+    // unfinished.
     Duration sdk_settle = std::chrono::seconds(1);
 };
 
@@ -70,7 +72,7 @@ struct Call {
 using SharedCall = std::shared_ptr<Call>;
 
 struct CodePlace {
-    std::string uri;   // as in Launch
+    std::string uri;  // as in Launch
     std::string hash;
 };
 
@@ -88,7 +90,8 @@ struct Context {
     Sas sas;
     app::FreeSpace space;
     std::unique_ptr<Followers> followers;
-    // By the id a job gives, where that names a version: versions do not change, and jobs come by the thousand.
+    // By the id a job gives, where that names a version: versions do not change, and jobs come by the
+    // thousand.
     BoundedCache<LaunchEnvironment> environments{1024};
     BoundedCache<CodePlace> codes{1024};
     std::atomic<std::uint64_t> requests{0};
@@ -99,8 +102,10 @@ struct Context {
 using Answering = std::function<Result<ports::HttpResponse>(Context&, const Call&)>;
 Route answer_now(Context& context, Need need, Answering handler);
 
-// Posts to the control loop; `then` runs on its thread after the commit. Errors and a full inbox are answered here.
-void post(Context& context, const SharedCall& call, plane::Event event, std::function<void(plane::Answer)> then);
+// Posts to the control loop; `then` runs on its thread after the commit. Errors and a full inbox are answered
+// here.
+void post(Context& context, const SharedCall& call, plane::Event event,
+          std::function<void(plane::Answer)> then);
 
 // "https://host:port" as the client spells it, so that links it gets lead back to where it came from.
 std::string origin_of(const Context& context, const ports::HttpRequest& request);

@@ -1,6 +1,7 @@
 #pragma once
-// Which environment a job gets. No container engine is used here: `host` is the interpreter of the machine (or of the
-// folder the client names), and the images of a small catalogue run on it, with a note in the log that says so.
+// Which environment a job gets. No container engine is used here: `host` is the interpreter of the machine
+// (or of the folder the client names), and the images of a small catalogue run on it, with a note in the log
+// that says so.
 
 #include <map>
 #include <string>

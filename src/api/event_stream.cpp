@@ -20,10 +20,10 @@ constexpr std::size_t kBytesWaitingMax = 4U << 20;  // a client further behind t
 constexpr Duration kKeepAlive = std::chrono::seconds(15);
 
 std::string frame_of(const HistoryEvent& event) {
-    return "id: " + std::to_string(event.sequence) + "\nevent: " + event.kind + "\ndata: {\"sequence\":" +
-           std::to_string(event.sequence) + ",\"at\":\"" + to_rfc3339(event.at) + "\",\"kind\":" +
-           json_quote(event.kind) + ",\"subject\":" + json_quote(event.subject) + ",\"what\":" +
-           json_quote(event.what) + ",\"detail\":" + json_quote(event.detail) + "}\n\n";
+    return "id: " + std::to_string(event.sequence) + "\nevent: " + event.kind +
+           "\ndata: {\"sequence\":" + std::to_string(event.sequence) + ",\"at\":\"" + to_rfc3339(event.at) +
+           "\",\"kind\":" + json_quote(event.kind) + ",\"subject\":" + json_quote(event.subject) +
+           ",\"what\":" + json_quote(event.what) + ",\"detail\":" + json_quote(event.detail) + "}\n\n";
 }
 
 class EventStream final : public Follower {
@@ -135,17 +135,20 @@ void start_event_stream(Context& context, const SharedCall& call) {
     if (asked.empty()) asked = call->request.query_value("after").value_or("");
     const auto after = parse_integer(asked);
     if (!asked.empty() && (!after || *after < 0))
-        return call->respond(error_response({ErrorCode::InvalidArgument, "Last-Event-ID is not a number", {}}));
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument, "Last-Event-ID is not a number", {}}));
 
     ports::HttpResponse head;
     head.headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
-    auto stream = std::make_shared<EventStream>(context, call->responder->stream(std::move(head)), after.value_or(0));
+    auto stream =
+        std::make_shared<EventStream>(context, call->responder->stream(std::move(head)), after.value_or(0));
     const auto subscription = context.ports.feed.subscribe(
         kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
     if (!subscription) return stream->close();
     stream->watch(*subscription);
     // Without a place to start from, all events means those to come; of one job it means its whole life.
-    const bool replayed = job ? replay_job(context, *stream, job->head.id) : !after || replay_all(context, *stream);
+    const bool replayed =
+        job ? replay_job(context, *stream, job->head.id) : !after || replay_all(context, *stream);
     if (!replayed) return stream->close();
     stream->go_live();
     context.followers->add(std::move(stream));

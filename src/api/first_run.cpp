@@ -22,15 +22,16 @@ constexpr std::size_t kKeyFileBytes = 4096;
 Result<void> commit(FirstRunPorts ports, std::vector<AssetWrite> writes) {
     WriteBatch batch;
     batch.assets = std::move(writes);
-    for (AssetWrite& write : batch.assets) write.asset.created_at = write.asset.modified_at = ports.clock.now();
+    for (AssetWrite& write : batch.assets)
+        write.asset.created_at = write.asset.modified_at = ports.clock.now();
     LAVANT_TRY([[maybe_unused]] const auto written, ports.store.commit(batch));
     return {};
 }
 
 std::string make_guid(ports::Crypto& crypto) {
     const std::string hex = to_hex(crypto.random_bytes(16));
-    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
-           hex.substr(20);
+    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) +
+           "-" + hex.substr(20);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// What a new data folder must have before the first request: the owner's key, the default environment, the containers
-// and the workspace's id. Safe to call at every start; called before the control loop runs, so it may commit itself.
+// What a new data folder must have before the first request: the owner's key, the default environment, the
+// containers and the workspace's id. Safe to call at every start; called before the control loop runs, so it
+// may commit itself.
 
 #include <string>
 
@@ -20,8 +21,10 @@ struct FirstRunPorts {
     ports::Clock& clock;
 };
 
-// If there is no API key at all, makes the first one (an owner's) for `user` and writes it to `key_file` (0600).
-[[nodiscard]] Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file, const std::string& user);
+// If there is no API key at all, makes the first one (an owner's) for `user` and writes it to `key_file`
+// (0600).
+[[nodiscard]] Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file,
+                                            const std::string& user);
 // Containers, the environment base:1 and the workspace's id, which is returned.
 [[nodiscard]] Result<std::string> ensure_workspace(FirstRunPorts ports);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Requests that are answered later or go on for long: waits for a job's end, event streams, followed logs. They
-// live here until they are done; tick() gives them the time, as nothing else in this room owns a timer.
+// Requests that are answered later or go on for long: waits for a job's end, event streams, followed logs.
+// They live here until they are done; tick() gives them the time, as nothing else in this room owns a timer.
 
 #include <memory>
 #include <mutex>
@@ -33,8 +33,8 @@ class Followers {
     void close();
 
  private:
-    std::mutex ticking_;  // one tick at a time
-    std::mutex mutex_;    // guards the list
+    std::mutex ticking_;                                // one tick at a time
+    std::mutex mutex_;                                  // guards the list
     std::vector<std::shared_ptr<Follower>> followers_;  // shared with the sinks that wake them
 };
 

@@ -29,8 +29,8 @@ constexpr std::size_t kOutputsPerAsk = 1000;
 constexpr int kLogFilesMax = 1000;
 constexpr std::string_view kOutputIdPrefix = "azureml://jobs/";
 
-// azure-ai-ml prints a log only between two looks that say the job goes on. The first look at a job that ended shortly
-// before is therefore answered with Finalizing; this remembers which jobs had theirs.
+// azure-ai-ml prints a log only between two looks that say the job goes on. The first look at a job that
+// ended shortly before is therefore answered with Finalizing; this remembers which jobs had theirs.
 class FirstLooks {
  public:
     bool is_first(const std::string& job) {
@@ -124,16 +124,17 @@ std::string type_name(const std::string& type, bool old_release) {
 Json run_view(Context& context, const Call& call, const Job& job) {
     Json tags = Json::object();
     for (const auto& [key, value] : job.meta.tags) tags.set(key, value);
-    return Json::object({{"runId", job.head.name},
-                         {"displayName", job.meta.display_name},
-                         {"description", job.meta.description},
-                         {"experimentId", job.body.experiment},
-                         {"status", name_of(shown_status(context, call, job.head))},
-                         {"startTimeUtc", job.head.started_at ? Json(to_rfc3339(*job.head.started_at)) : Json()},
-                         {"endTimeUtc", job.head.ended_at ? Json(to_rfc3339(*job.head.ended_at)) : Json()},
-                         {"hidden", job.meta.archived},
-                         {"tags", std::move(tags)},
-                         {"properties", Json::object()}});
+    return Json::object(
+        {{"runId", job.head.name},
+         {"displayName", job.meta.display_name},
+         {"description", job.meta.description},
+         {"experimentId", job.body.experiment},
+         {"status", name_of(shown_status(context, call, job.head))},
+         {"startTimeUtc", job.head.started_at ? Json(to_rfc3339(*job.head.started_at)) : Json()},
+         {"endTimeUtc", job.head.ended_at ? Json(to_rfc3339(*job.head.ended_at)) : Json()},
+         {"hidden", job.meta.archived},
+         {"tags", std::move(tags)},
+         {"properties", Json::object()}});
 }
 
 Result<HttpResponse> run_data(Context& context, const Call& call) {
@@ -143,9 +144,9 @@ Result<HttpResponse> run_data(Context& context, const Call& call) {
     const bool old_release = !call.request.query_value("api-version");
     Json outputs = Json::object();
     for (const LaunchOutput& output : launch.outputs)
-        outputs.set(output.name,
-                    Json::object({{"assetId", std::string(kOutputIdPrefix) + job.head.name + "/outputs/" + output.name},
-                                  {"type", type_name(output.type, old_release)}}));
+        outputs.set(output.name, Json::object({{"assetId", std::string(kOutputIdPrefix) + job.head.name +
+                                                               "/outputs/" + output.name},
+                                               {"type", type_name(output.type, old_release)}}));
     Json metadata = run_view(context, call, job);
     metadata.set("outputs", std::move(outputs));
     return json_response(200, Json::object({{"runMetadata", std::move(metadata)}}));
@@ -163,11 +164,11 @@ Result<std::optional<Json>> resolve_output(Context& context, const Call& call, c
     for (const LaunchOutput& output : launch.outputs) {
         const auto place = parse_datastore_uri(output.uri);
         if (output.name != parts[2] || !place) continue;
-        return std::optional<Json>(Json::object(
-            {{"uri", "azureml://subscriptions/" + workspace.subscription + "/resourcegroups/" +
-                         workspace.resource_group + "/workspaces/" + workspace.name + "/datastores/" +
-                         place->datastore + "/paths/" + place->path},
-             {"type", output.type}}));
+        return std::optional<Json>(
+            Json::object({{"uri", "azureml://subscriptions/" + workspace.subscription + "/resourcegroups/" +
+                                      workspace.resource_group + "/workspaces/" + workspace.name +
+                                      "/datastores/" + place->datastore + "/paths/" + place->path},
+                          {"type", output.type}}));
     }
     return std::optional<Json>{};
 }
@@ -217,15 +218,18 @@ void edit_run(Context& context, const SharedCall& call) {
     Result<plane::EditJob> edit = plan_edit(context, *call);
     if (!edit) return call->respond(error_response(edit.error()));
     post(context, call, std::move(*edit), [&context, call](const plane::Answer& answer) {
-        call->respond(answer.job ? json_response(200, run_view(context, *call, *answer.job))
-                                 : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
+        call->respond(answer.job
+                          ? json_response(200, run_view(context, *call, *answer.job))
+                          : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
     });
 }
 
 Result<HttpResponse> log_file(History& history, Context& context, const Call& call) {
     const auto blob = history.links.open(call.param("token"), context.ports.clock.now());
-    if (!blob || blob->find("/dcid.") == std::string::npos || !is_log_folder(blob->substr(blob->find('/', blob->find("/dcid.") + 1) + 1)))
-        return fail(ErrorCode::PermissionDenied, "the link to this log has expired; ask for the run's details again");
+    if (!blob || blob->find("/dcid.") == std::string::npos ||
+        !is_log_folder(blob->substr(blob->find('/', blob->find("/dcid.") + 1) + 1)))
+        return fail(ErrorCode::PermissionDenied,
+                    "the link to this log has expired; ask for the run's details again");
     LAVANT_TRY(const auto found, context.ports.blobs.find(kArtifactContainer, *blob));
     if (!found) return fail(ErrorCode::NotFound, "the log is not there any more");
     HttpResponse response = text_response(200, "");
@@ -240,8 +244,8 @@ Result<HttpResponse> log_file(History& history, Context& context, const Call& ca
         response.headers.emplace_back("Content-Range", range.content_range(found->bytes));
     }
     if (range.bytes > 0)
-        response.file =
-            ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, *blob), range.offset, range.bytes};
+        response.file = ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, *blob), range.offset,
+                                        range.bytes};
     return response;
 }
 
@@ -252,7 +256,8 @@ void add_history_routes(Router& router, Context& context) {
     const std::string base = std::string("/history/v1.0") + kWorkspacePattern;
     const std::string run = base + "/runs/{name}";
     router.add("GET", run, answer_now(context, Need::Reader, get_run));
-    router.add("GET", run + "/details", answer_now(context, Need::Reader, [history](Context& shared, const Call& call) {
+    router.add("GET", run + "/details",
+               answer_now(context, Need::Reader, [history](Context& shared, const Call& call) {
                    return details(*history, shared, call);
                }));
     router.add("GET", run + "/children", answer_now(context, Need::Reader, children));
@@ -262,7 +267,8 @@ void add_history_routes(Router& router, Context& context) {
                Route{Need::Contributor, [&context](const SharedCall& call) { edit_run(context, call); }});
     router.add("POST", std::string("/data/v1.0") + kWorkspacePattern + "/dataversion/batchGetResolvedUris",
                answer_now(context, Need::Reader, resolve_uris));
-    router.add("GET", "/logs/{token}", answer_now(context, Need::Nothing, [history](Context& shared, const Call& call) {
+    router.add("GET", "/logs/{token}",
+               answer_now(context, Need::Nothing, [history](Context& shared, const Call& call) {
                    return log_file(*history, shared, call);
                }));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Run history as azure-ai-ml reads it (stream, download, update, archive), and log files behind short-lived URLs.
+// Run history as azure-ai-ml reads it (stream, download, update, archive), and log files behind short-lived
+// URLs.
 
 #include "api/context.h"
 

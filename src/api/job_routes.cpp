@@ -26,8 +26,9 @@ void edit_existing(Context& context, const SharedCall& call, const Job& existing
     edit.name = existing.head.name;
     edit.meta = std::move(wanted);
     post(context, call, std::move(edit), [&context, call](const plane::Answer& answer) {
-        call->respond(answer.job ? job_response(context, *call, 200, *answer.job)
-                                 : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
+        call->respond(answer.job
+                          ? job_response(context, *call, 200, *answer.job)
+                          : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
     });
 }
 
@@ -55,12 +56,14 @@ void put_job(Context& context, const SharedCall& call) {
         return call->respond(error_response(event.error()));
     }
     JobMeta wanted = event->job.meta;
-    post(context, call, std::move(*event), [&context, call, wanted = std::move(wanted)](const plane::Answer& answer) {
-        if (!answer.job)
-            return call->respond(error_response({ErrorCode::Internal, "the submitted job was not answered", {}}));
-        if (answer.existed) return edit_existing(context, call, *answer.job, wanted);
-        call->respond(job_response(context, *call, 201, *answer.job));
-    });
+    post(context, call, std::move(*event),
+         [&context, call, wanted = std::move(wanted)](const plane::Answer& answer) {
+             if (!answer.job)
+                 return call->respond(
+                     error_response({ErrorCode::Internal, "the submitted job was not answered", {}}));
+             if (answer.existed) return edit_existing(context, call, *answer.job, wanted);
+             call->respond(job_response(context, *call, 201, *answer.job));
+         });
 }
 
 Result<HttpResponse> get_job(Context& context, const Call& call) {
@@ -90,8 +93,8 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     query.before_id = parse_integer(call.request.query_value("$skip").value_or("0")).value_or(0);
     const std::int64_t top =
         std::max<std::int64_t>(0, parse_integer(call.request.query_value("$top").value_or("0")).value_or(0));
-    const auto page = static_cast<std::size_t>(
-        top == 0 ? limits::kListPage : std::min<std::int64_t>(top, limits::kListPage));
+    const auto page = static_cast<std::size_t>(top == 0 ? limits::kListPage
+                                                        : std::min<std::int64_t>(top, limits::kListPage));
     query.limit = static_cast<int>(page) + 1;  // one more tells whether there is a next page
     LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
     const bool more = jobs.size() > page && (top == 0 || top > static_cast<std::int64_t>(page));
@@ -103,8 +106,9 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     }
     body += ']';
     if (more)
-        body += R"(,"nextLink":)" + json_quote(next_link(context, call, jobs.back().head.id.value,
-                                                         top == 0 ? 0 : top - static_cast<std::int64_t>(page)));
+        body +=
+            R"(,"nextLink":)" + json_quote(next_link(context, call, jobs.back().head.id.value,
+                                                     top == 0 ? 0 : top - static_cast<std::int64_t>(page)));
     return json_response(200, body + "}");
 }
 
@@ -116,8 +120,9 @@ void cancel_job(Context& context, const SharedCall& call) {
     post(context, call, std::move(cancel), [&context, call](const plane::Answer&) {
         HttpResponse response;
         response.status = 202;
-        response.headers.emplace_back("Location", origin_of(context, call->request) + arm_id(workspace_of(*call)) +
-                                                      "/jobs/" + call->param("name") + "/operations/cancel");
+        response.headers.emplace_back("Location", origin_of(context, call->request) +
+                                                      arm_id(workspace_of(*call)) + "/jobs/" +
+                                                      call->param("name") + "/operations/cancel");
         response.headers.emplace_back("Retry-After", "1");
         call->respond(std::move(response));
     });
@@ -129,9 +134,8 @@ Result<HttpResponse> cancel_status(Context& context, const Call& call) {
     HttpResponse response;
     if (is_terminal(job.head.status)) return response;
     response.status = 202;
-    response.headers.emplace_back(
-        "Location", origin_of(context, call.request) + arm_id(workspace_of(call)) + "/jobs/" + job.head.name +
-                        "/operations/cancel");
+    response.headers.emplace_back("Location", origin_of(context, call.request) + arm_id(workspace_of(call)) +
+                                                  "/jobs/" + job.head.name + "/operations/cancel");
     response.headers.emplace_back("Retry-After", "1");
     return response;
 }
@@ -155,8 +159,8 @@ JobStatus shown_status(const Context& context, const Call& call, const JobHead& 
 }
 
 std::string view_job(const Context& context, const Call& call, const Job& job) {
-    return render_job(job, {origin_of(context, call.request), workspace_of(call),
-                            shown_status(context, call, job.head)});
+    return render_job(
+        job, {origin_of(context, call.request), workspace_of(call), shown_status(context, call, job.head)});
 }
 
 void add_job_routes(Router& router, Context& context) {

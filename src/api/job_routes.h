@@ -7,7 +7,8 @@
 namespace lavant::api {
 
 inline constexpr const char* kWorkspacePattern =
-    "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.MachineLearningServices/workspaces/"
+    "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.MachineLearningServices/"
+    "workspaces/"
     "{workspace}";
 
 void add_job_routes(Router& router, Context& context);

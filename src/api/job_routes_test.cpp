@@ -32,7 +32,9 @@ class JobRoutes : public testing::Test {
     ports::HttpResponse put(const std::string& name, const std::string& body) {
         return world_.call({"PUT", kWs + "/jobs/" + name + "?api-version=2025-01-01-preview", body, {}});
     }
-    Json get(const std::string& name) { return parsed(world_.call({"GET", kWs + "/jobs/" + name, "", {}}).body); }
+    Json get(const std::string& name) {
+        return parsed(world_.call({"GET", kWs + "/jobs/" + name, "", {}}).body);
+    }
     Job stored(const std::string& name) { return *world_.store.find_job(kWorkspaceKey, name).value(); }
     Launch launch_of(const std::string& name) { return *wire::decode_launch(stored(name).body.launch); }
     TestWorld world_;
@@ -65,7 +67,8 @@ TEST_F(JobRoutes, FillsInDefaultsOfTheServer) {
         R"({"properties":{"jobType":"Command","command":"cat ${{inputs.d}} ${{outputs.o}}",)"
         R"("environmentId":"azureml:base:1","services":null,"tags":null,"identity":null,)"
         R"("inputs":{"d":{"jobInputType":"uri_file","uri":)"
-        R"("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/workspaceblobstore/paths/x/y.csv"}},)"
+        R"("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/workspaceblobstore/)"
+        R"(paths/x/y.csv"}},)"
         R"("outputs":{"o":{"jobOutputType":"uri_folder"}}}})";
     ASSERT_EQ(put("a1", body).status, 201);
     const Json properties = get("a1")["properties"];
@@ -91,15 +94,17 @@ TEST_F(JobRoutes, EditsMetadataOfAnExistingJobAndNeverStartsItAgain) {
     EXPECT_EQ(parsed(again.body).get("properties.status").text(), "Completed");
     EXPECT_EQ(get("a1").get("properties.displayName").text(), "disp");
     const std::string no_such_environment =
-        R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:gone:1","displayName":"new"}})";
+        R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:gone:1",)"
+        R"("displayName":"new"}})";
     EXPECT_EQ(put("a1", no_such_environment).status, 200);
     EXPECT_EQ(get("a1").get("properties.displayName").text(), "new");
 }
 
 TEST_F(JobRoutes, RefusesUnknownThingsAllAtOnceWithTheRemedy) {
-    const auto response = put("a1", R"({"properties":{"jobType":"Command","command":"x","computeId":")" + kWs +
-                                        R"(/computes/nope","environmentId":"azureml:gone:1","codeId":"azureml:c:1",)"
-                                        R"("inputs":{"d":{"jobInputType":"uri_file","uri":"azureml:nodata:1"}}}})");
+    const auto response =
+        put("a1", R"({"properties":{"jobType":"Command","command":"x","computeId":")" + kWs +
+                      R"(/computes/nope","environmentId":"azureml:gone:1","codeId":"azureml:c:1",)"
+                      R"("inputs":{"d":{"jobInputType":"uri_file","uri":"azureml:nodata:1"}}}})");
     EXPECT_EQ(response.status, 400);
     const Json error = parsed(response.body)["error"];
     EXPECT_EQ(error["details"].size(), 4U) << response.body;
@@ -128,16 +133,19 @@ TEST_F(JobRoutes, TakesInstancesAndRetriesFromTheJob) {
                   .status,
               201);
     const std::string body =
-        R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1","computeId":"local",)"
-        R"("properties":{"lavant.max_retries":"5","lavant.retry_on":"oom,exit:7","lavant.python_home":"/opt/py"}}})";
+        R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1",)"
+        R"("computeId":"local",)"
+        R"("properties":{"lavant.max_retries":"5","lavant.retry_on":"oom,exit:7",)"
+        R"("lavant.python_home":"/opt/py"}}})";
     ASSERT_EQ(put("a2", body).status, 201);
     EXPECT_EQ(stored("a1").head.instances, 2);
     const JobHead head = stored("a2").head;
     EXPECT_EQ(head.retry.retries_max, 5);
     EXPECT_EQ(head.retry.on_exit_codes, std::vector<int>{7});
     EXPECT_FALSE(head.retry.on_node_lost);
-    const auto wrong = put("a3", R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1",)"
-                                 R"("properties":{"lavant.max_retry":"5"}}})");
+    const auto wrong =
+        put("a3", R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1",)"
+                  R"("properties":{"lavant.max_retry":"5"}}})");
     EXPECT_EQ(wrong.status, 400);
     EXPECT_NE(wrong.body.find("lavant.max_retries"), std::string::npos);
 }
@@ -145,14 +153,18 @@ TEST_F(JobRoutes, TakesInstancesAndRetriesFromTheJob) {
 TEST_F(JobRoutes, MapsImagesOfTheCatalogueAndRefusesOthers) {
     const auto environment = [&](const std::string& name, const std::string& properties) {
         return world_
-            .call({"PUT", kWs + "/environments/" + name + "/versions/1", R"({"properties":)" + properties + "}", {}})
+            .call({"PUT",
+                   kWs + "/environments/" + name + "/versions/1",
+                   R"({"properties":)" + properties + "}",
+                   {}})
             .status;
     };
     ASSERT_EQ(environment("py", R"({"image":"python:3.11-slim"})"), 201);
     ASSERT_EQ(environment("odd", R"({"image":"acme/odd:1"})"), 201);
     ASSERT_EQ(environment("conda", R"({"image":"python:3.11","condaFile":"name: x"})"), 201);
     const auto with = [&](const std::string& name, const std::string& id) {
-        return put(name, R"({"properties":{"jobType":"Command","command":"x","environmentId":")" + id + R"("}})");
+        return put(name,
+                   R"({"properties":{"jobType":"Command","command":"x","environmentId":")" + id + R"("}})");
     };
     EXPECT_EQ(with("j1", kWs + "/environments/py/versions/1").status, 201);
     EXPECT_EQ(with("j2", "azureml:py@latest").status, 201);
@@ -166,7 +178,8 @@ TEST_F(JobRoutes, MapsImagesOfTheCatalogueAndRefusesOthers) {
 TEST_F(JobRoutes, ListsPageByPageAndHidesArchivedJobs) {
     for (int i = 0; i < 105; ++i) world_.add_job("j" + std::to_string(i), JobStatus::Completed);
     ASSERT_EQ(put("j7", job_body(R"(,"isArchived":true)")).status, 200);
-    const Json first = parsed(world_.call({"GET", kWs + "/jobs?listViewType=ActiveOnly&api-version=x", "", {}}).body);
+    const Json first =
+        parsed(world_.call({"GET", kWs + "/jobs?listViewType=ActiveOnly&api-version=x", "", {}}).body);
     EXPECT_EQ(first["value"].size(), 100U);
     EXPECT_EQ(first["value"].items().front()["name"].text(), "j104");
     const std::string link = first["nextLink"].string();
@@ -174,7 +187,9 @@ TEST_F(JobRoutes, ListsPageByPageAndHidesArchivedJobs) {
     const Json second = parsed(world_.call({"GET", link.substr(22), "", {}}).body);
     EXPECT_EQ(second["value"].size(), 4U);
     EXPECT_FALSE(second.has("nextLink"));
-    EXPECT_EQ(parsed(world_.call({"GET", kWs + "/jobs?listViewType=ArchivedOnly", "", {}}).body)["value"].size(), 1U);
+    EXPECT_EQ(
+        parsed(world_.call({"GET", kWs + "/jobs?listViewType=ArchivedOnly", "", {}}).body)["value"].size(),
+        1U);
     const Json top = parsed(world_.call({"GET", kWs + "/jobs?%24top=3", "", {}}).body);
     EXPECT_EQ(top["value"].size(), 3U);
     EXPECT_FALSE(top.has("nextLink"));

@@ -36,7 +36,8 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
 
 // The words of a switch were checked when the job was parsed.
 bool is_on(std::string_view word) {
-    return equals_ignoring_case(word, "true") || equals_ignoring_case(word, "on") || equals_ignoring_case(word, "yes");
+    return equals_ignoring_case(word, "true") || equals_ignoring_case(word, "on") ||
+           equals_ignoring_case(word, "yes");
 }
 
 // The folder of the code asset in the blob store.
@@ -51,7 +52,8 @@ Result<void> resolve_code(Context& context, const std::string& code_id, Launch& 
     if (!name) return fail(ErrorCode::InvalidArgument, "'" + code_id + "' is not the id of a code version");
     LAVANT_TRY(const auto asset, find_version(context, "codes", *name));
     if (!asset)
-        return fail(ErrorCode::NotFound, "code '" + name->name + ":" + name->version + "' is not there; upload it again");
+        return fail(ErrorCode::NotFound,
+                    "code '" + name->name + ":" + name->version + "' is not there; upload it again");
     LAVANT_TRY(const wire::Json body, wire::parse_json(asset->body));
     launch.code_uri = body["codeUri"].string();
     launch.code_hash = asset->hash.empty() ? name->name + "-" + name->version : asset->hash;
@@ -112,7 +114,8 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
         if (!place || (place->datastore != kBlobDatastore && place->datastore != kArtifactDatastore) ||
             place->path.find("..") != std::string::npos) {
             add(problems, path + ".uri",
-                "outputs are kept in a datastore of this workspace: azureml://datastores/workspaceblobstore/paths/...");
+                "outputs are kept in a datastore of this workspace: "
+                "azureml://datastores/workspaceblobstore/paths/...");
             continue;
         }
         output.uri = to_short_uri(*place);
@@ -135,7 +138,8 @@ bool is_serverless(const std::string& compute_id) {
     return name.empty() || equals_ignoring_case(name, "local") || equals_ignoring_case(name, "serverless");
 }
 
-Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Problems& problems, std::string& warning) {
+Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Problems& problems,
+               std::string& warning) {
     Pool pool;
     if (!is_serverless(job.compute_id)) {
         const std::size_t slash = job.compute_id.rfind('/');
@@ -196,11 +200,13 @@ OwnProperties read_own_properties(const std::map<std::string, std::string>& extr
     if (auto retry = spec::parse_retry(extra)) own.retry = std::move(*retry);
     if (const auto keep = extra.find("lavant.keep_on_failure"); keep != extra.end())
         own.keep_on_failure = is_on(keep->second);
-    if (const auto sandbox = extra.find("lavant.sandbox"); sandbox != extra.end()) own.confined = is_on(sandbox->second);
+    if (const auto sandbox = extra.find("lavant.sandbox"); sandbox != extra.end())
+        own.confined = is_on(sandbox->second);
     return own;
 }
 
-Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask, wire::ArmCommandJob job) {
+Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask,
+                                         wire::ArmCommandJob job) {
     Problems problems;
     plane::SubmitJob event;
     event.pool = plan_pool(context.settings.capacity, job, problems, event.job.head.warning);
@@ -224,7 +230,8 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     resolve_inputs(context, launch, problems);
     resolve_outputs(ask.name, launch, problems);
     if (!problems.empty())
-        return fail(Error{ErrorCode::InvalidArgument, "cannot submit job '" + ask.name + "'", std::move(problems)});
+        return fail(
+            Error{ErrorCode::InvalidArgument, "cannot submit job '" + ask.name + "'", std::move(problems)});
 
     JobHead& head = event.job.head;
     head.workspace = kWorkspaceKey;
@@ -232,8 +239,8 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     head.instances = job.instance_count;
     head.priority = priority_of(job.priority);
     head.retry = own.retry;
-    event.job.meta = {job.display_name.empty() ? ask.name : std::move(job.display_name), std::move(job.description),
-                      std::move(job.tags), job.archived};
+    event.job.meta = {job.display_name.empty() ? ask.name : std::move(job.display_name),
+                      std::move(job.description), std::move(job.tags), job.archived};
     event.job.body.experiment = job.experiment_name;
     event.job.body.created_by = ask.user;
     event.job.body.properties = to_stored_properties(job.properties);

@@ -1,6 +1,6 @@
 #pragma once
-// From a parsed command job to the event that submits it: code, environment, data and compute are resolved here, so
-// that everything behind is certain to exist. All problems are reported at once.
+// From a parsed command job to the event that submits it: code, environment, data and compute are resolved
+// here, so that everything behind is certain to exist. All problems are reported at once.
 
 #include <map>
 #include <string>

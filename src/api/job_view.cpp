@@ -39,7 +39,7 @@ std::size_t end_of_value(std::string_view text, std::size_t from) {
 }
 
 bool is_edited_later(std::string_view key) {
-    constexpr std::array<std::string_view, 7> kEdited = {"displayName", "description", "tags", "isArchived",
+    constexpr std::array<std::string_view, 7> kEdited = {"displayName", "description", "tags",  "isArchived",
                                                          "status",      "error",       "lavant"};
     for (const std::string_view edited : kEdited)
         if (key == edited) return true;
@@ -83,9 +83,10 @@ std::string render_own_part(const JobHead& head) {
     time_member(out, "cancelRequestedAt", head.cancel_requested_at);
     if (!head.warning.empty()) text_member(out, "warning", head.warning);
     if (is_terminal(head.status)) {
-        member(out, "usage", "{\"cpuMicros\":" + std::to_string(head.usage.cpu_micros) + ",\"memoryPeakBytes\":" +
-                                 std::to_string(head.usage.memory_peak_bytes) + ",\"wallMicros\":" +
-                                 std::to_string(head.usage.wall_micros) + "}");
+        member(out, "usage",
+               "{\"cpuMicros\":" + std::to_string(head.usage.cpu_micros) +
+                   ",\"memoryPeakBytes\":" + std::to_string(head.usage.memory_peak_bytes) +
+                   ",\"wallMicros\":" + std::to_string(head.usage.wall_micros) + "}");
     }
     return out + "}";
 }
@@ -113,7 +114,8 @@ std::string to_stored_properties(std::string_view sent) {
     bool has_properties = false;
     bool has_experiment = false;
     for (const auto& [key, value] : slice_object(sent)) {
-        if (is_edited_later(key) || value == "null") continue;  // a null where clients expect an object breaks them
+        if (is_edited_later(key) || value == "null")
+            continue;  // a null where clients expect an object breaks them
         if (key == "services") {
             services = value;
             continue;
@@ -148,8 +150,9 @@ std::string render_job(const Job& job, const JobFrame& frame) {
     text_member(out, "name", job.head.name);
     member(out, "type", "\"Microsoft.MachineLearningServices/workspaces/jobs\"");
     const std::string created = "\"" + to_rfc3339(job.head.submitted_at) + "\"";
-    member(out, "systemData", "{\"createdAt\":" + created + ",\"createdBy\":" + json_quote(job.body.created_by) +
-                                  ",\"createdByType\":\"User\",\"lastModifiedAt\":" + created + "}");
+    member(out, "systemData",
+           "{\"createdAt\":" + created + ",\"createdBy\":" + json_quote(job.body.created_by) +
+               ",\"createdByType\":\"User\",\"lastModifiedAt\":" + created + "}");
     out += ",\"properties\":{";
     text_member(out, "status", name_of(frame.shown));
     text_member(out, "displayName", job.meta.display_name);

@@ -1,6 +1,7 @@
 #pragma once
-// How a job reads in ARM. The stored properties are kept in a form that needs no parsing to be shown: metadata that
-// may change is taken out, `services` comes last, so a view is a few pieces of text put together.
+// How a job reads in ARM. The stored properties are kept in a form that needs no parsing to be shown:
+// metadata that may change is taken out, `services` comes last, so a view is a few pieces of text put
+// together.
 
 #include <string>
 #include <string_view>
@@ -12,8 +13,8 @@
 
 namespace lavant::api {
 
-// The members of a JSON object given as compact, valid JSON text; values stay as they are written. Empty for anything
-// that is not an object.
+// The members of a JSON object given as compact, valid JSON text; values stay as they are written. Empty for
+// anything that is not an object.
 std::vector<std::pair<std::string_view, std::string_view>> slice_object(std::string_view text);
 
 // From the `properties` a client sent (valid JSON) to what JobBody.properties holds.

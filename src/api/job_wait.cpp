@@ -22,7 +22,8 @@ class JobWait final : public Follower {
 
     void watch(app::EventFeed::Subscription subscription) {
         subscription_.store(subscription);
-        if (answered_.load()) context_.ports.feed.unsubscribe(subscription);  // it ended before we knew the number
+        if (answered_.load())
+            context_.ports.feed.unsubscribe(subscription);  // it ended before we knew the number
     }
 
     void told(const HistoryEvent& event) {
@@ -58,11 +59,13 @@ class JobWait final : public Follower {
 
  private:
     ports::HttpResponse view(JobStatus status, const JobHead* head) const {
-        std::string body = R"({"name":)" + json_quote(name_) + R"(,"status":")" + std::string(name_of(status)) +
-                           R"(","terminal":)" + (is_terminal(status) ? "true" : "false") + R"(,"error":)";
+        std::string body = R"({"name":)" + json_quote(name_) + R"(,"status":")" +
+                           std::string(name_of(status)) + R"(","terminal":)" +
+                           (is_terminal(status) ? "true" : "false") + R"(,"error":)";
         if (head != nullptr && head->error) {
-            body += R"({"code":)" + json_quote(head->error->code) + R"(,"message":)" + json_quote(head->error->message) +
-                    R"(,"exitCode":)" + std::to_string(head->error->exit_code) + "}";
+            body += R"({"code":)" + json_quote(head->error->code) + R"(,"message":)" +
+                    json_quote(head->error->message) + R"(,"exitCode":)" +
+                    std::to_string(head->error->exit_code) + "}";
         } else {
             body += "null";
         }

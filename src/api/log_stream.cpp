@@ -21,13 +21,22 @@ constexpr std::size_t kChunk = 256U << 10;
 constexpr std::size_t kBytesWaitingMax = 4U << 20;
 constexpr Duration kPoll = std::chrono::milliseconds(50);
 
+struct Place {
+    std::string container;
+    std::vector<std::string> blobs;  // the first one that is there
+    std::uint64_t offset = 0;
+};
+
+std::optional<ports::BlobInfo> find_log(Context& context, const Place& place) {
+    for (const std::string& blob : place.blobs) {
+        auto found = context.ports.blobs.find(place.container, blob);
+        if (found && *found) return std::move(*found);
+    }
+    return std::nullopt;
+}
+
 class LogStream final : public Follower {
  public:
-    struct Place {
-        std::string container;
-        std::string blob;
-        std::uint64_t offset = 0;
-    };
     LogStream(Context& context, std::shared_ptr<ports::ResponseStream> stream, Place place)
         : context_(context), stream_(std::move(stream)), place_(std::move(place)) {}
 
@@ -71,9 +80,9 @@ class LogStream final : public Follower {
  private:
     void pump() {
         if (done_) return;
-        const auto found = context_.ports.blobs.find(place_.container, place_.blob);
         behind_ = false;
-        if (found && *found) send_from(context_.ports.blobs.path_of(place_.container, place_.blob));
+        if (const auto blob = find_log(context_, place_))
+            send_from(context_.ports.blobs.path_of(place_.container, blob->name));
         if (terminal_ && !behind_) end();
     }
 
@@ -119,7 +128,7 @@ class LogStream final : public Follower {
     bool done_ = false;
 };
 
-void follow(Context& context, const SharedCall& call, const LogStream::Place& place) {
+void follow(Context& context, const SharedCall& call, const Place& place) {
     const std::string name = call->param("name");
     ports::HttpResponse head;
     head.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
@@ -127,9 +136,10 @@ void follow(Context& context, const SharedCall& call, const LogStream::Place& pl
     const auto subscription = context.ports.feed.subscribe(
         kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
     if (!subscription) return stream->close();
-    const LogSource::Watch watch = context.ports.logs == nullptr
-                                       ? 0
-                                       : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
+    const LogSource::Watch watch =
+        context.ports.logs == nullptr
+            ? 0
+            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
     stream->watch(*subscription, watch);
     // Read only now: an end committed before this is in the row, one after it comes by the feed.
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
@@ -137,15 +147,14 @@ void follow(Context& context, const SharedCall& call, const LogStream::Place& pl
     if (stream->tick(context.ports.clock.now())) context.followers->add(std::move(stream));
 }
 
-ports::HttpResponse whole(Context& context, const LogStream::Place& place) {
-    const auto found = context.ports.blobs.find(place.container, place.blob);
-    if (!found) return error_response(found.error());
-    if (!*found) return text_response(200, "");  // nothing was written yet
+ports::HttpResponse whole(Context& context, const Place& place) {
     ports::HttpResponse response = text_response(200, "");
-    const std::uint64_t offset = std::min(place.offset, (*found)->bytes);
-    if (offset < (*found)->bytes)
-        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, place.blob), offset,
-                                        (*found)->bytes - offset};
+    const auto blob = find_log(context, place);
+    if (!blob) return response;  // nothing was written yet
+    const std::uint64_t offset = std::min(place.offset, blob->bytes);
+    if (offset < blob->bytes)
+        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset,
+                                        blob->bytes - offset};
     return response;
 }
 
@@ -155,15 +164,21 @@ void serve_log(Context& context, const SharedCall& call) {
     const std::string& name = call->param("name");
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
     if (!job) return call->respond(error_response(job.error()));
-    if (!*job) return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
-    const std::string file = call->request.query_value("file").value_or("user_logs/std_log.txt");
+    if (!*job)
+        return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
     const auto offset = parse_integer(call->request.query_value("offset").value_or("0"));
     if (!offset || *offset < 0)
-        return call->respond(error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
-    const LogStream::Place place{kArtifactContainer, artifact_prefix(name) + file,
-                                 static_cast<std::uint64_t>(*offset)};
-    if (const auto possible = context.ports.blobs.find(place.container, place.blob); !possible)
-        return call->respond(error_response(possible.error()));
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
+    Place place{kArtifactContainer, {}, static_cast<std::uint64_t>(*offset)};
+    if (const auto file = call->request.query_value("file")) {
+        place.blobs = {artifact_prefix(name) + *file};
+        if (const auto possible = context.ports.blobs.find(place.container, place.blobs.front()); !possible)
+            return call->respond(error_response(possible.error()));
+    } else {  // a job of several processes has a log for each
+        place.blobs = {artifact_prefix(name) + "user_logs/std_log.txt",
+                       artifact_prefix(name) + "user_logs/std_log_process_0.txt"};
+    }
     const std::string asked = call->request.query_value("follow").value_or("0");
     if (asked != "1" && asked != "true") return call->respond(whole(context, place));
     follow(context, call, place);

@@ -57,7 +57,8 @@ std::string render_metrics(const LoopFigures& loop, const ServerFigures& server)
     counter(out, "lavant_loop_commits_failed", "Commits that failed.", std::to_string(loop.commits_failed));
     counter(out, "lavant_loop_commit_seconds", "Time spent in commits.", seconds(loop.commit_total));
     gauge(out, "lavant_loop_commit_last_seconds", "Duration of the last commit.", seconds(loop.commit_last));
-    gauge(out, "lavant_loop_lag_seconds", "How long the last batch's oldest event had waited.", seconds(loop.lag));
+    gauge(out, "lavant_loop_lag_seconds", "How long the last batch's oldest event had waited.",
+          seconds(loop.lag));
     gauge(out, "lavant_loop_batch_events", "Events in the last batch.", std::to_string(loop.batch_last));
     gauge(out, "lavant_loop_inbox_events", "Events that wait.", std::to_string(loop.inbox));
     gauge(out, "lavant_jobs_live", "Jobs that have not ended.", std::to_string(loop.jobs_live));
@@ -71,7 +72,8 @@ std::string render_metrics(const LoopFigures& loop, const ServerFigures& server)
             std::to_string(server.requests_refused));
     gauge(out, "lavant_event_waiters", "Clients that wait for events.", std::to_string(server.waiters));
     if (server.disk_free_bytes)
-        gauge(out, "lavant_disk_free_bytes", "Free space of the data folder.", std::to_string(*server.disk_free_bytes));
+        gauge(out, "lavant_disk_free_bytes", "Free space of the data folder.",
+              std::to_string(*server.disk_free_bytes));
     out += "# EOF\n";
     return out;
 }

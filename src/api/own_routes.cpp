@@ -67,12 +67,15 @@ void create_key(Context& context, const SharedCall& call) {
     made.write.asset.created_at = made.write.asset.modified_at = context.ports.clock.now();
     plane::WriteAssets event;
     event.writes.push_back(made.write);
-    post(context, call, std::move(event), [call, ask = *ask, id, plain = made.plain](const plane::Answer& answer) {
-        if (answer.assets_written.empty() || !answer.assets_written.front())
-            return call->respond(error_response({ErrorCode::Conflict, "the key's id is taken; try again", {}}));
-        call->respond(json_response(
-            201, Json::object({{"id", id}, {"key", plain}, {"user", ask.user}, {"role", name_of(ask.role)}})));
-    });
+    post(context, call, std::move(event),
+         [call, ask = *ask, id, plain = made.plain](const plane::Answer& answer) {
+             if (answer.assets_written.empty() || !answer.assets_written.front())
+                 return call->respond(
+                     error_response({ErrorCode::Conflict, "the key's id is taken; try again", {}}));
+             call->respond(json_response(
+                 201, Json::object(
+                          {{"id", id}, {"key", plain}, {"user", ask.user}, {"role", name_of(ask.role)}})));
+         });
 }
 
 Result<int> count_owners(Context& context) {
@@ -94,7 +97,8 @@ Result<plane::WriteAssets> plan_revoke(Context& context, const std::string& id) 
     AssetWrite write;
     write.asset.key = {"", kKeyKind, id, ""};
     LAVANT_TRY(const auto existing, context.ports.reader.find_asset(write.asset.key));
-    if (!existing) return fail(ErrorCode::NotFound, "there is no key '" + id + "'; list them with `lavant key list`");
+    if (!existing)
+        return fail(ErrorCode::NotFound, "there is no key '" + id + "'; list them with `lavant key list`");
     LAVANT_TRY(const Json body, wire::parse_json(existing->body));
     LAVANT_TRY(const int owners, count_owners(context));
     if (body["role"].text() == name_of(Role::Owner) && owners <= 1)
@@ -122,9 +126,9 @@ void explain_job(Context& context, const SharedCall& call) {
     const auto job = load_job(context, call->param("name"));
     if (!job) return call->respond(error_response(job.error()));
     const auto answer_with = [call, status = job->head.status](const std::string& text) {
-        call->respond(json_response(200, Json::object({{"name", call->param("name")},
-                                                       {"status", name_of(status)},
-                                                       {"explanation", text}})));
+        call->respond(json_response(
+            200, Json::object(
+                     {{"name", call->param("name")}, {"status", name_of(status)}, {"explanation", text}})));
     };
     if (is_terminal(job->head.status)) {
         const auto& error = job->head.error;
@@ -134,7 +138,8 @@ void explain_job(Context& context, const SharedCall& call) {
     plane::ExplainJob event;
     event.workspace = kWorkspaceKey;
     event.name = call->param("name");
-    post(context, call, std::move(event), [answer_with](const plane::Answer& answer) { answer_with(answer.text); });
+    post(context, call, std::move(event),
+         [answer_with](const plane::Answer& answer) { answer_with(answer.text); });
 }
 
 // --- nodes and status ---

@@ -23,11 +23,12 @@ Json parsed(const ports::HttpResponse& response) {
 
 class OwnRoutes : public testing::Test {
  protected:
-    ports::HttpResponse get(const std::string& path) { return world_.call({"GET", "/lavant/v1" + path, "", {}}); }
+    ports::HttpResponse get(const std::string& path) {
+        return world_.call({"GET", "/lavant/v1" + path, "", {}});
+    }
     std::string make_key(const std::string& user, const std::string& role) {
-        const auto made = world_.call({"POST", "/lavant/v1/keys",
-                                       R"({"user":")" + user + R"(","role":")" + role + R"("})",
-                                       {}});
+        const auto made = world_.call(
+            {"POST", "/lavant/v1/keys", R"({"user":")" + user + R"(","role":")" + role + R"("})", {}});
         EXPECT_EQ(made.status, 201) << made.body;
         last_id_ = parsed(made)["id"].string();
         return parsed(made)["key"].string();
@@ -48,7 +49,8 @@ TEST_F(OwnRoutes, MakesListsAndRevokesKeys) {
     EXPECT_EQ(world_.call({"DELETE", "/lavant/v1/keys/" + last_id_, "", {}}).status, 204);
     EXPECT_EQ(status_with(key, "GET", "/lavant/v1/status"), 401);
     EXPECT_EQ(world_.call({"DELETE", "/lavant/v1/keys/" + last_id_, "", {}}).status, 404);
-    EXPECT_EQ(world_.call({"DELETE", "/lavant/v1/keys/key-first", "", {}}).status, 409) << "the last owner stays";
+    EXPECT_EQ(world_.call({"DELETE", "/lavant/v1/keys/key-first", "", {}}).status, 409)
+        << "the last owner stays";
     EXPECT_EQ(world_.call({"POST", "/lavant/v1/keys", R"({"user":"x","role":"god"})", {}}).status, 400);
     EXPECT_EQ(world_.call({"POST", "/lavant/v1/keys", "{}", {}}).status, 400);
 }
@@ -62,7 +64,9 @@ TEST_F(OwnRoutes, GivesEachRoleItsRights) {
     EXPECT_EQ(status_with(reader, "PUT", "/storage/acct/azureml-blobstore/x"), 403);
     EXPECT_EQ(status_with(contributor, "GET", "/lavant/v1/keys"), 403);
     EXPECT_EQ(status_with(contributor, "POST", kWs + "/jobs/a1/cancel"), 202);
-    const auto secrets = world_.call({"POST", kWs + "/datastores/workspaceblobstore/listSecrets", "",
+    const auto secrets = world_.call({"POST",
+                                      kWs + "/datastores/workspaceblobstore/listSecrets",
+                                      "",
                                       {{"Authorization", "Bearer " + reader}}});
     EXPECT_NE(secrets.body.find("sp=rl&"), std::string::npos) << "a reader's signature cannot write";
 }
@@ -175,9 +179,21 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     EXPECT_TRUE(late->finished);
 }
 
+TEST_F(OwnRoutes, TakesTheFirstProcessLogOfAJobThatHasSeveral) {
+    world_.api();
+    world_.add_job("a1", JobStatus::Completed);
+    const std::string logs = "ExperimentRun/dcid.a1/user_logs/";
+    ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "std_log_process_0.txt", "zero"));
+    ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "std_log_process_1.txt", "one"));
+    EXPECT_EQ(world_.body_of(get("/jobs/a1/logs")), "zero");
+    EXPECT_EQ(world_.body_of(get("/jobs/a1/logs?file=user_logs%2Fstd_log_process_1.txt")), "one");
+    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}})->streamed, "zero");
+}
+
 TEST_F(OwnRoutes, RefusesLogFilesOutsideOfTheJob) {
     world_.add_job("a1", JobStatus::Completed);
-    for (const char* file : {"..%2Fdcid.a2%2Fuser_logs%2Fstd_log.txt", "%2Fetc%2Fpasswd", "a%2F%2Fb", "x%00y", ".."})
+    for (const char* file :
+         {"..%2Fdcid.a2%2Fuser_logs%2Fstd_log.txt", "%2Fetc%2Fpasswd", "a%2F%2Fb", "x%00y", ".."})
         EXPECT_EQ(get(std::string("/jobs/a1/logs?file=") + file).status, 400) << file;
     EXPECT_EQ(get("/jobs/a1/logs?offset=-1").status, 400);
     EXPECT_EQ(get("/jobs/none/logs").status, 404);

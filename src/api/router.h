@@ -1,7 +1,7 @@
 #pragma once
-// From method and path to a handler. Patterns: "/a/{b}/c" with one segment per parameter, and "{rest*}" at the
-// end for the remainder. Literal segments match whatever their case (ARM clients spell resourceGroups both ways)
-// and win over parameters. Parameters are percent-decoded once.
+// From method and path to a handler. Patterns: "/a/{b}/c" with one segment per parameter, and "{rest*}" at
+// the end for the remainder. Literal segments match whatever their case (ARM clients spell resourceGroups
+// both ways) and win over parameters. Parameters are percent-decoded once.
 
 #include <functional>
 #include <memory>

@@ -8,9 +8,8 @@ namespace {
 class RouterTest : public testing::Test {
  protected:
     void add(const std::string& methods, const std::string& pattern) {
-        router_.add(methods, pattern, Route{Need::Nothing, [this, pattern](const std::shared_ptr<Call>&) {
-                                                hit_ = pattern;
-                                            }});
+        router_.add(methods, pattern,
+                    Route{Need::Nothing, [this, pattern](const std::shared_ptr<Call>&) { hit_ = pattern; }});
     }
     std::string hit(const std::string& method, const std::string& path) {
         match_ = router_.match(method, path);

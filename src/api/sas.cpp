@@ -14,8 +14,8 @@ constexpr std::string_view kVersionMin = "2020-12-06";  // older ones sign anoth
 
 // Query parameters that a signature covers, in the order in which they are signed; the resource comes fourth.
 constexpr std::array<std::string_view, 3> kBeforeResource = {"sp", "st", "se"};
-constexpr std::array<std::string_view, 12> kAfterResource = {"si",  "sip", "spr",  "sv",   "sr",   "snapshot",
-                                                             "ses", "rscc", "rscd", "rsce", "rscl", "rsct"};
+constexpr std::array<std::string_view, 12> kAfterResource = {
+    "si", "sip", "spr", "sv", "sr", "snapshot", "ses", "rscc", "rscd", "rsce", "rscl", "rsct"};
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -43,7 +43,8 @@ Result<void> check_times(const Fields& fields, Instant now) {
         return refuse("the signature expired at " + std::string(field(fields, "se")) + "; ask for a new one");
     if (const std::string_view start = field(fields, "st"); !start.empty()) {
         const auto from = parse_rfc3339(start);
-        if (!from || now + kClockSkew < *from) return refuse("the signature is not valid before " + std::string(start));
+        if (!from || now + kClockSkew < *from)
+            return refuse("the signature is not valid before " + std::string(start));
     }
     return {};
 }
@@ -55,11 +56,14 @@ std::string Sas::make(const SasOffer& offer) const {
     const std::string kind = offer.blob.empty() ? "c" : "b";
     std::string resource = "/blob/" + account_ + "/" + offer.container;
     if (!offer.blob.empty()) resource += "/" + offer.blob;
-    const Fields fields{{"sp", offer.permissions}, {"se", expiry},         {"spr", "https"},
-                        {"sv", std::string(kVersion)}, {"sr", kind}};
+    const Fields fields{{"sp", offer.permissions},
+                        {"se", expiry},
+                        {"spr", "https"},
+                        {"sv", std::string(kVersion)},
+                        {"sr", kind}};
     const std::string signature = base64_encode(crypto_.hmac_sha256(key_, string_to_sign(fields, resource)));
-    return "sv=" + std::string(kVersion) + "&se=" + percent_encode(expiry) + "&sr=" + kind + "&sp=" +
-           offer.permissions + "&spr=https&sig=" + percent_encode(signature);
+    return "sv=" + std::string(kVersion) + "&se=" + percent_encode(expiry) + "&sr=" + kind +
+           "&sp=" + offer.permissions + "&spr=https&sig=" + percent_encode(signature);
 }
 
 Result<void> Sas::check(const ports::HttpRequest& request, const SasAsk& ask, Instant now) const {
@@ -68,7 +72,8 @@ Result<void> Sas::check(const ports::HttpRequest& request, const SasAsk& ask, In
         const std::size_t equals = pair.find('=');
         if (equals == std::string_view::npos) continue;
         const bool is_new =
-            fields.emplace(percent_decode(pair.substr(0, equals)), percent_decode(pair.substr(equals + 1))).second;
+            fields.emplace(percent_decode(pair.substr(0, equals)), percent_decode(pair.substr(equals + 1)))
+                .second;
         if (!is_new) return refuse("a query parameter of a signed request is given twice");
     }
     const std::string_view version = field(fields, "sv");
@@ -89,7 +94,8 @@ Result<void> Sas::check(const ports::HttpRequest& request, const SasAsk& ask, In
         return refuse("the signature does not fit the request; ask for a new one");
     LAVANT_TRY_VOID(check_times(fields, now));
     if (field(fields, "sp").find_first_of(ask.any_of) == std::string_view::npos)
-        return refuse("the signature does not permit this (it permits '" + std::string(field(fields, "sp")) + "')");
+        return refuse("the signature does not permit this (it permits '" + std::string(field(fields, "sp")) +
+                      "')");
     return {};
 }
 

@@ -21,7 +21,7 @@ struct SasOffer {
 
 struct SasAsk {
     std::string container;
-    std::string blob;       // "" for requests about the container
+    std::string blob;         // "" for requests about the container
     std::string_view any_of;  // one of these permissions is enough: "cw"
 };
 

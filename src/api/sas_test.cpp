@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 class SasTest : public testing::Test {
  protected:
     // Signed by an independent implementation (Python's hmac) of the documented string-to-sign.
-    SasTest() : sas_(world_.crypto(), "acct", *base64_decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")) {}
+    SasTest()
+        : sas_(world_.crypto(), "acct", *base64_decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")) {}
 
     Result<void> check(const std::string& query, const SasAsk& ask) {
         ports::HttpRequest request;
@@ -33,9 +34,11 @@ class SasTest : public testing::Test {
 TEST_F(SasTest, SignsAsTheDocumentedStringToSignDemands) {
     const auto expiry = parse_rfc3339("2026-09-21T14:13:20Z");
     EXPECT_EQ(sas_.make({"c1", "", "racwl", *expiry}),
-              "sv=2021-12-02&se=2026-09-21T14%3A13%3A20Z&sr=c&sp=racwl&spr=https&sig=GrdMdY4ObN0zw92HZop1o26Ra8PZczR1s4zyhZXWDWA%3D");
+              "sv=2021-12-02&se=2026-09-21T14%3A13%3A20Z&sr=c&sp=racwl&spr=https&sig="
+              "GrdMdY4ObN0zw92HZop1o26Ra8PZczR1s4zyhZXWDWA%3D");
     EXPECT_EQ(sas_.make({"c1", "dir/a b.txt", "r", *expiry}),
-              "sv=2021-12-02&se=2026-09-21T14%3A13%3A20Z&sr=b&sp=r&spr=https&sig=%2FxjFmutRW%2B4uef2nw%2FYWev7opsVoB2RSRjOcM3q7JRo%3D");
+              "sv=2021-12-02&se=2026-09-21T14%3A13%3A20Z&sr=b&sp=r&spr=https&sig=%2FxjFmutRW%2B4uef2nw%"
+              "2FYWev7opsVoB2RSRjOcM3q7JRo%3D");
 }
 
 TEST_F(SasTest, AcceptsWhatItMade) {

@@ -96,7 +96,8 @@ void TestWorld::set_status(const std::string& name, JobStatus status) {
     job.head.version += 1;
     job.head.status = status;
     if (is_terminal(status)) job.head.ended_at = clock.at;
-    if (status == JobStatus::Failed) job.head.error = JobError{"UserError", "the command ended with 3", 3, 0, "node-1", ""};
+    if (status == JobStatus::Failed)
+        job.head.error = JobError{"UserError", "the command ended with 3", 3, 0, "node-1", ""};
     WriteBatch batch;
     batch.jobs_changed.push_back(job.head);
     CHECK(store.commit(batch).has_value(), "the memory store commits");
@@ -161,9 +162,16 @@ Api& TestWorld::api() {
     settings.data_folder = folder;
     settings.free_bytes_min = free_bytes_min;
     settings.sdk_settle = sdk_settle;
-    ApiPorts ports{store, *blobs_, *crypto_, clock, feed,
+    ApiPorts ports{store,
+                   *blobs_,
+                   *crypto_,
+                   clock,
+                   feed,
                    [this](plane::Event event, const Done& done) { return post(std::move(event), done); },
-                   [] { return LoopFigures{.batches = 7, .queued_by_reason = {{"quota", 2}}}; }, nullptr};
+                   [] {
+                       return LoopFigures{.batches = 7, .queued_by_reason = {{"quota", 2}}};
+                   },
+                   nullptr};
     api_ = std::make_unique<Api>(std::move(ports), std::move(settings));
     return *api_;
 }

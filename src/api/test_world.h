@@ -1,6 +1,6 @@
 #pragma once
-// A world for the tests of this room: a store in memory, real crypto, a clock moved by hand, blobs in a temporary
-// folder, and a stand-in for the control loop that commits each event at once.
+// A world for the tests of this room: a store in memory, real crypto, a clock moved by hand, blobs in a
+// temporary folder, and a stand-in for the control loop that commits each event at once.
 
 #include <map>
 #include <memory>

@@ -44,15 +44,19 @@ Result<HttpResponse> metadata(Context& context, const Call& call) {
 }
 
 Result<HttpResponse> token(Context& context, const Call& call) {
-    LAVANT_TRY(const Caller caller, context.access.check_credential(call.request.header("X-IDENTITY-HEADER")));
-    if (caller.key.empty()) return fail(ErrorCode::PermissionDenied, "a job's token cannot be exchanged for another");
+    LAVANT_TRY(const Caller caller,
+               context.access.check_credential(call.request.header("X-IDENTITY-HEADER")));
+    if (caller.key.empty())
+        return fail(ErrorCode::PermissionDenied, "a job's token cannot be exchanged for another");
     const std::string audience = call.request.query_value("resource").value_or("");
-    if (audience.empty()) return fail(ErrorCode::InvalidArgument, "ask for a resource: ?resource=https://...");
+    if (audience.empty())
+        return fail(ErrorCode::InvalidArgument, "ask for a resource: ?resource=https://...");
     const Instant expiry = context.ports.clock.now() + kTokenLife;
-    return json_response(200, Json::object({{"access_token", context.access.make_token(caller, audience, expiry)},
-                                            {"expires_on", std::to_string(to_micros(expiry) / 1'000'000)},
-                                            {"resource", audience},
-                                            {"token_type", "Bearer"}}));
+    return json_response(200,
+                         Json::object({{"access_token", context.access.make_token(caller, audience, expiry)},
+                                       {"expires_on", std::to_string(to_micros(expiry) / 1'000'000)},
+                                       {"resource", audience},
+                                       {"token_type", "Bearer"}}));
 }
 
 Result<HttpResponse> discovery(Context& context, const Call& call) {
@@ -64,15 +68,15 @@ Result<HttpResponse> workspace(Context& context, const Call& call) {
     const WorkspaceName name = workspace_of(call);
     const std::string origin = origin_of(context, call.request);
     const std::string id = arm_id(name);
-    Json properties = Json::object({{"friendlyName", name.name},
-                                    {"workspaceId", context.settings.workspace_id},
-                                    {"discoveryUrl", origin + "/discovery"},
-                                    {"mlFlowTrackingUri", origin + "/mlflow/v1.0" + id},
-                                    {"storageAccount", "/subscriptions/" + name.subscription + "/resourceGroups/" +
-                                                           name.resource_group +
-                                                           "/providers/Microsoft.Storage/storageAccounts/" + kStorageAccount},
-                                    {"provisioningState", "Succeeded"},
-                                    {"publicNetworkAccess", "Disabled"}});
+    Json properties = Json::object(
+        {{"friendlyName", name.name},
+         {"workspaceId", context.settings.workspace_id},
+         {"discoveryUrl", origin + "/discovery"},
+         {"mlFlowTrackingUri", origin + "/mlflow/v1.0" + id},
+         {"storageAccount", "/subscriptions/" + name.subscription + "/resourceGroups/" + name.resource_group +
+                                "/providers/Microsoft.Storage/storageAccounts/" + kStorageAccount},
+         {"provisioningState", "Succeeded"},
+         {"publicNetworkAccess", "Disabled"}});
     return json_response(200, Json::object({{"id", id},
                                             {"name", name.name},
                                             {"type", "Microsoft.MachineLearningServices/workspaces"},
@@ -92,15 +96,16 @@ const char* container_of(const std::string& datastore) {
 }
 
 tl::unexpected<Error> no_datastore(const std::string& name) {
-    return fail(ErrorCode::NotFound, "there is no datastore '" + name + "'; there are " + kBlobDatastore + " and " +
-                                         kArtifactDatastore);
+    return fail(ErrorCode::NotFound, "there is no datastore '" + name + "'; there are " + kBlobDatastore +
+                                         " and " + kArtifactDatastore);
 }
 
 Json datastore_view(const Context& context, const Call& call, const std::string& name) {
-    // The client puts "https://" in front and ".blob.core.windows.net" behind the account's name: path style storage
-    // on this very port, without a name server.
+    // The client puts "https://" in front and ".blob.core.windows.net" behind the account's name: path style
+    // storage on this very port, without a name server.
     const std::string origin = origin_of(context, call.request);
-    const std::string account = origin.substr(std::string_view("https://").size()) + "/storage/" + kStorageAccount;
+    const std::string account =
+        origin.substr(std::string_view("https://").size()) + "/storage/" + kStorageAccount;
     return Json::object(
         {{"id", arm_id(workspace_of(call)) + "/datastores/" + name},
          {"name", name},
@@ -151,15 +156,17 @@ Result<HttpResponse> list_secrets(Context& context, const Call& call) {
 Result<HttpResponse> get_compute(Context& /*context*/, const Call& call) {
     const std::string& name = call.param("name");
     if (!equals_ignoring_case(name, "local") && !equals_ignoring_case(name, "serverless"))
-        return fail(ErrorCode::NotFound, "there is no compute '" + name + "'; leave compute out to run serverless");
+        return fail(ErrorCode::NotFound,
+                    "there is no compute '" + name + "'; leave compute out to run serverless");
     return json_response(
-        200, Json::object({{"id", arm_id(workspace_of(call)) + "/computes/" + name},
-                           {"name", name},
-                           {"type", "Microsoft.MachineLearningServices/workspaces/computes"},
-                           {"location", "local"},
-                           {"properties", Json::object({{"computeType", "AmlCompute"},
-                                                        {"provisioningState", "Succeeded"},
-                                                        {"properties", Json::object({{"vmSize", kDefaultSize}})}})}}));
+        200, Json::object(
+                 {{"id", arm_id(workspace_of(call)) + "/computes/" + name},
+                  {"name", name},
+                  {"type", "Microsoft.MachineLearningServices/workspaces/computes"},
+                  {"location", "local"},
+                  {"properties", Json::object({{"computeType", "AmlCompute"},
+                                               {"provisioningState", "Succeeded"},
+                                               {"properties", Json::object({{"vmSize", kDefaultSize}})}})}}));
 }
 
 Result<HttpResponse> list_computes(Context& /*context*/, const Call& /*call*/) {
@@ -169,16 +176,17 @@ Result<HttpResponse> list_computes(Context& /*context*/, const Call& /*call*/) {
 Result<HttpResponse> list_sizes(Context& /*context*/, const Call& /*call*/) {
     Json value = Json::array();
     for (const Size& size : size_catalogue())
-        value.append(Json::object({{"name", size.name},
-                                   {"family", size.family},
-                                   {"vCPUs", size.resources.cpu_millis / 1000},
-                                   {"gpus", size.resources.gpus},
-                                   {"memoryGB", static_cast<double>(size.resources.memory_bytes) / (1 << 30)},
-                                   {"osVhdSizeMB", 0},
-                                   {"maxResourceVolumeMB", 0},
-                                   {"lowPriorityCapable", true},
-                                   {"premiumIO", false},
-                                   {"supportedComputeTypes", Json::array({"AmlCompute", "ComputeInstance"})}}));
+        value.append(
+            Json::object({{"name", size.name},
+                          {"family", size.family},
+                          {"vCPUs", size.resources.cpu_millis / 1000},
+                          {"gpus", size.resources.gpus},
+                          {"memoryGB", static_cast<double>(size.resources.memory_bytes) / (1 << 30)},
+                          {"osVhdSizeMB", 0},
+                          {"maxResourceVolumeMB", 0},
+                          {"lowPriorityCapable", true},
+                          {"premiumIO", false},
+                          {"supportedComputeTypes", Json::array({"AmlCompute", "ComputeInstance"})}}));
     return json_response(200, Json::object({{"value", std::move(value)}}));
 }
 
@@ -200,7 +208,9 @@ void add_workspace_routes(Router& router, Context& context) {
     add("POST", ws + "/datastores/{name}/listSecrets", Need::Reader, list_secrets);
     add("GET", ws + "/computes", Need::Reader, list_computes);
     add("GET", ws + "/computes/{name}", Need::Reader, get_compute);
-    add("GET", "/subscriptions/{subscription}/providers/Microsoft.MachineLearningServices/locations/{location}/vmSizes",
+    add("GET",
+        "/subscriptions/{subscription}/providers/Microsoft.MachineLearningServices/locations/{location}/"
+        "vmSizes",
         Need::Reader, list_sizes);
 }
 

@@ -37,7 +37,8 @@ class WorkspaceRoutes : public testing::Test {
 };
 
 TEST_F(WorkspaceRoutes, DescribesItselfToTheSdkUnderTheNameTheClientUses) {
-    const Json list = parsed(bare("/metadata/endpoints?api-version=2020-09-01", {{"Host", "localhost:9443"}}));
+    const Json list =
+        parsed(bare("/metadata/endpoints?api-version=2020-09-01", {{"Host", "localhost:9443"}}));
     ASSERT_EQ(list.size(), 1U);
     const Json& cloud = list.items().front();
     EXPECT_EQ(cloud["resourceManager"].text(), "https://localhost:9443/");
@@ -83,8 +84,10 @@ TEST_F(WorkspaceRoutes, ShowsTheWorkspaceUnderAnyName) {
     EXPECT_EQ(workspace["name"].text(), "w1");
     EXPECT_EQ(workspace.get("properties.discoveryUrl").text(), "https://127.0.0.1:8443/discovery");
     EXPECT_FALSE(workspace.get("properties.workspaceId").text().empty());
-    EXPECT_EQ(get("/subscriptions/x/RESOURCEGROUPS/y/providers/microsoft.machinelearningservices/workspaces/z").status,
-              200);
+    EXPECT_EQ(
+        get("/subscriptions/x/RESOURCEGROUPS/y/providers/microsoft.machinelearningservices/workspaces/z")
+            .status,
+        200);
 }
 
 TEST_F(WorkspaceRoutes, HasBothDatastores) {
@@ -121,8 +124,10 @@ class HistoryRoutes : public WorkspaceRoutes {
     HistoryRoutes() {
         world_.api();
         const auto made = world_.call(
-            {"PUT", kWs + "/jobs/a1",
-             R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1","tags":{"t":"1"},)"
+            {"PUT",
+             kWs + "/jobs/a1",
+             R"({"properties":{"jobType":"Command","command":"x","environmentId":"azureml:base:1",)"
+             R"("tags":{"t":"1"},)"
              R"("outputs":{"result":{"jobOutputType":"uri_folder"}}}})",
              {}});
         EXPECT_EQ(made.status, 201) << made.body;
@@ -133,7 +138,8 @@ class HistoryRoutes : public WorkspaceRoutes {
 
 TEST_F(HistoryRoutes, GivesLogsBehindLinksThatNeedNoCredential) {
     EXPECT_TRUE(parsed(get(run_ + "/details"))["logFiles"].is_object());
-    ASSERT_TRUE(world_.blobs().append("azureml", "ExperimentRun/dcid.a1/user_logs/std_log.txt", 0, "hello\n"));
+    ASSERT_TRUE(
+        world_.blobs().append("azureml", "ExperimentRun/dcid.a1/user_logs/std_log.txt", 0, "hello\n"));
     ASSERT_TRUE(world_.blobs().put_bytes("azureml", "ExperimentRun/dcid.a12/user_logs/std_log.txt", "other"));
     const Json files = parsed(get(run_ + "/details?api-version=v1.0"))["logFiles"];
     ASSERT_EQ(files.size(), 1U) << files.dump();
@@ -183,12 +189,13 @@ TEST_F(HistoryRoutes, ResolvesNamedOutputsInTheSpellingOfEachRelease) {
     EXPECT_EQ(data("").get("runMetadata.outputs.result.type").text(), "UriFolder");
     const std::string id = data("").get("runMetadata.outputs.result.assetId").string();
     const std::string values = R"({"values":[")" + id + R"(","azureml://jobs/a1/outputs/none","x"]})";
-    const Json resolved = parsed(
-        world_.call({"POST", "/data/v1.0" + kWs + "/dataversion/batchGetResolvedUris?api-version=1.5.0", values, {}}));
+    const Json resolved = parsed(world_.call(
+        {"POST", "/data/v1.0" + kWs + "/dataversion/batchGetResolvedUris?api-version=1.5.0", values, {}}));
     ASSERT_EQ(resolved["values"].size(), 1U);
-    EXPECT_EQ(resolved["values"][id]["uri"].text(),
-              "azureml://subscriptions/s1/resourcegroups/g1/workspaces/w1/datastores/workspaceblobstore/paths/"
-              "azureml/a1/result/");
+    EXPECT_EQ(
+        resolved["values"][id]["uri"].text(),
+        "azureml://subscriptions/s1/resourcegroups/g1/workspaces/w1/datastores/workspaceblobstore/paths/"
+        "azureml/a1/result/");
 }
 
 TEST_F(HistoryRoutes, EditsByMergingAndArchives) {

@@ -4,7 +4,8 @@
 
 namespace lavant::app {
 
-Result<EventFeed::Subscription> EventFeed::subscribe(const std::string& workspace, const std::string& job, Sink sink) {
+Result<EventFeed::Subscription> EventFeed::subscribe(const std::string& workspace, const std::string& job,
+                                                     Sink sink) {
     const std::lock_guard lock(mutex_);
     if (keys_.size() >= subscribers_max_)
         return fail(ErrorCode::ResourceExhausted, "too many clients wait for events; try again in a moment");

@@ -26,15 +26,19 @@ class EventFeed {
 
     explicit EventFeed(std::size_t subscribers_max = 4096) : subscribers_max_(subscribers_max) {}
 
-    // Events of one job (by workspace and name) or, with an empty name, all events. ResourceExhausted when full.
-    [[nodiscard]] Result<Subscription> subscribe(const std::string& workspace, const std::string& job, Sink sink);
-    void unsubscribe(Subscription subscription);  // unknown ones are ignored
+    // Events of one job (by workspace and name) or, with an empty name, all events. ResourceExhausted when
+    // full.
+    [[nodiscard]] Result<Subscription> subscribe(const std::string& workspace, const std::string& job,
+                                                 Sink sink);
+    void unsubscribe(Subscription subscription);            // unknown ones are ignored
     void publish(const std::vector<HistoryEvent>& events);  // one thread at a time
     std::size_t subscribers() const { return count_.load(std::memory_order_relaxed); }
 
  private:
     using SharedSink = std::shared_ptr<const Sink>;
-    static std::string key_of(const std::string& workspace, const std::string& job) { return workspace + '\n' + job; }
+    static std::string key_of(const std::string& workspace, const std::string& job) {
+        return workspace + '\n' + job;
+    }
 
     const std::size_t subscribers_max_;
     std::atomic<std::size_t> count_{0};

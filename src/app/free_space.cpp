@@ -28,10 +28,11 @@ std::optional<std::uint64_t> FreeSpace::free_bytes() {
 Result<void> FreeSpace::check_room() {
     const std::optional<std::uint64_t> free = free_bytes();
     if (!free || *free >= floor_bytes_) return {};
-    return fail(ErrorCode::ResourceExhausted,
-                "the server's disk is nearly full: " + std::to_string(*free >> 20U) + " MiB are free and " +
-                    std::to_string(floor_bytes_ >> 20U) +
-                    " MiB are kept in reserve; delete old jobs or outputs, or give the data folder more room");
+    return fail(
+        ErrorCode::ResourceExhausted,
+        "the server's disk is nearly full: " + std::to_string(*free >> 20U) + " MiB are free and " +
+            std::to_string(floor_bytes_ >> 20U) +
+            " MiB are kept in reserve; delete old jobs or outputs, or give the data folder more room");
 }
 
 }  // namespace lavant::app

@@ -203,7 +203,10 @@ std::optional<LocalServer> find_local_server(Context& context, const std::string
 
 Outcome<Started> find_or_start_local_server(Context& context, const StartOptions& options) {
     if (auto server = find_local_server(context, options.data)) return Started{std::move(*server), false};
-    LAVANT_TRY_VOID(make_directories(options.data));
+    if (auto made = make_directories(options.data); !made) {
+        return tl::make_unexpected(
+            Failure(Exit::Unreachable, in("cannot start the local server")(std::move(made).error())));
+    }
     for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
         LAVANT_TRY(const Fd pipe, spawn_server(context, options));
         LAVANT_TRY(const std::string line, await_line(pipe));

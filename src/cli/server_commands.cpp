@@ -14,6 +14,7 @@ namespace {
 using wire::Json;
 
 constexpr std::size_t kBundleBytesMax = 16U << 20;
+constexpr int kWhole = 10'000;
 constexpr const char* kDefaultEnvironment = "azureml:base:1";
 constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
@@ -91,7 +92,7 @@ Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format
     } else {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members()) fields.emplace_back(key, value.scalar_text());
-        context.console.out << render_fields(fields, context.console.width);
+        context.console.out << render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
         context.console.out.flush();
     }
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;

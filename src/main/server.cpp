@@ -89,6 +89,7 @@ class Server::Parts {
     void reconcile();
     bool is_idle_too_long(Instant now);
     void stop();
+    void release_idle_nodes();
 
     const ServeOptions& options_;
     DataFolder folder_;
@@ -319,6 +320,19 @@ void Server::Parts::stop() {
     if (loop_) loop_->wake();
     if (loop_thread_.joinable()) loop_thread_.join();
     if (effects_) effects_->stop();
+    release_idle_nodes();
+}
+
+// Nodes with work outlive the server and are adopted by the next. An idle one would only wait out its lease.
+void Server::Parts::release_idle_nodes() {
+    if (!reader_ || !nodes_) return;
+    const auto known = reader_->list_nodes();
+    if (!known) return;
+    for (const Node& node : *known) {
+        if (node.state != NodeState::Idle) continue;
+        const auto stopped = nodes_->stop_node(node.id);
+        if (!stopped) log(Level::Warning, "node_left_behind", {{"message", stopped.error().message}});
+    }
 }
 
 Server::Server(ServeOptions options) : options_(std::move(options)), parts_(std::make_unique<Parts>(options_)) {}

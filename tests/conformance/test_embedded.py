@@ -50,6 +50,15 @@ def test_up_status_down(data):
     assert run("down", "--data", data).returncode == 0
 
 
+def test_down_leaves_no_process_behind(data, write_job):
+    env = clean_environment(LAVANT_DATA=data)
+    assert run("job", "create", "-f", write_job("true"), "--stream", env=env).returncode == 0
+    assert run("down", "--data", data).returncode == 0
+    assert processes_of(data) == []
+    again = run("job", "create", "-f", write_job("echo again"), "--stream", env=env)
+    assert again.returncode == 0 and "again\n" in again.stdout, again.stderr
+
+
 def test_many_at_once_give_one_server(data):
     env = clean_environment(LAVANT_DATA=data)
     running = [subprocess.Popen([binary(), "job", "list"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -119,7 +128,8 @@ def test_the_server_outlives_the_command_that_started_it(data):
     assert os.getsid(endpoint(data)["pid"]) == endpoint(data)["pid"]
 
 
-def servers_of(data):
+def processes_of(data):
+    """Process numbers with their command lines: those that name the data folder or something in it."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -127,6 +137,10 @@ def servers_of(data):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if b"serve" in words and os.fsencode(str(data)) in words and is_alive(int(entry.name)):
-                found.append(int(entry.name))
+            if any(word.startswith(os.fsencode(str(data))) for word in words) and is_alive(int(entry.name)):
+                found.append((int(entry.name), words))
     return found
+
+
+def servers_of(data):
+    return [pid for pid, words in processes_of(data) if b"serve" in words]

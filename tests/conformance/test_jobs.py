@@ -300,3 +300,10 @@ def log_of(server, name):
     answer = requests.get(f"{server.url}/lavant/v1/jobs/{name}/logs", verify=server.ca,
                           headers={"Authorization": f"Bearer {server.key}"}, timeout=DEADLINE_S)
     return answer.text if answer.ok else ""
+
+
+def test_python_without_a_number_is_there(server, write_job):
+    result = server.cli("job", "create", "-f", write_job("python -c 'print(6 * 7)'", environment={"image": "python:3.11-slim"}),
+                        "--stream")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "42\n" in result.stdout

@@ -27,7 +27,9 @@ void Stream::write(std::string bytes) {
             else
                 pending_ += bytes;
         }
-        if (woken_) return;
+        // A stuck connection takes nothing, and so never clears woken_; of an overflow it must hear all the
+        // same.
+        if (woken_ && !overflowed_) return;
         woken_ = true;
     }
     wake();

@@ -187,7 +187,8 @@ void Peer::send(std::string frame) {
             overflowed_ = true;
         else
             pending_.frames.push_back(std::move(frame));
-        if (woken_) return;
+        // A stuck socket takes nothing, and so never clears woken_; of an overflow it must hear all the same.
+        if (woken_ && !overflowed_) return;
         woken_ = true;
     }
     wake();
@@ -367,11 +368,9 @@ void WebSocket::tick(Tick now) {
     if (now - stuck_since_ > common_.settings.limits.write) abort();
 }
 
+// One whose upgrade is not through yet says good-bye in opened().
 void WebSocket::drain() {
-    if (open_)
-        close(true);
-    else
-        abort();
+    if (open_) close(true);
 }
 
 // The pending accept or read then fails, and ends it.

@@ -235,7 +235,7 @@ TEST(SandboxProtections, OneLineSaysWhatIsOnAndWhatIsOffAndWhy) {
     const char* chosen = ::getenv("LAVANT_TEST_FOLDER");
     std::string folder = (chosen != nullptr ? std::string(chosen) : "/tmp") + "/lavant-protections-XXXXXX";
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    const auto sandbox = LinuxSandbox::make({.folder = folder, .name = "protections-"});
+    const auto sandbox = LinuxSandbox::make({.folder = folder, .name = "protections"});
     ASSERT_TRUE(sandbox) << sandbox.error().message;
     const std::string line = (*sandbox)->protections();
     std::printf("[ protections ] %s\n", line.c_str());

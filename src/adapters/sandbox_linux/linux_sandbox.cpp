@@ -1,8 +1,6 @@
 #include "adapters/sandbox_linux/linux_sandbox.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,7 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "adapters/sandbox_linux/direct_command.h"
+#include "adapters/sandbox_linux/make_plan.h"
 #include "adapters/sandbox_linux/supervisor.h"
 #include "base/check.h"
 #include "base/log.h"
@@ -26,7 +24,6 @@ namespace {
 constexpr Duration kPoliteLimit = std::chrono::seconds(2);
 constexpr Duration kKillLimit = std::chrono::seconds(30);
 constexpr std::size_t kStateBytesMax = 64U << 10;
-constexpr const char* kShell = "/bin/bash";
 
 std::string name_of_task(TaskRef ref) {
     return std::to_string(ref.job.value) + "." + std::to_string(ref.attempt) + "." + std::to_string(ref.index);
@@ -41,46 +38,6 @@ Instant now() {
     ::clock_gettime(CLOCK_MONOTONIC, &time);
     return from_micros(std::int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000);
 }
-
-bool lies_in(const std::string& path, const std::string& folder) {
-    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-std::string marker_of(const std::string& folder) { return "LAVANT_TASK_FOLDER=" + folder; }
-
-// Owns the texts of a command that the plan points to. (execve takes mutable characters but changes nothing.)
-class CommandTexts {
- public:
-    CommandTexts(const ports::ConfinedTask& task, Plan& plan) : direct_(find_direct_command(task.script, task.environment)) {
-        for (const char* word : {kShell, "-c", task.script.c_str()}) point_to(plan.shell_arguments, word);
-        plan.shell_arguments.push_back(nullptr);
-        if (direct_) {
-            for (const std::string& candidate : direct_->candidates) plan.programs.push_back(candidate.c_str());
-            for (const std::string& word : direct_->words) point_to(plan.words, word.c_str());
-            plan.words.push_back(nullptr);
-        }
-        plan.environment.reserve(task.environment.size() + 4);
-        for (const std::string& entry : task.environment)
-            if (!direct_ || !entry.starts_with("PWD=")) point_to(plan.environment, entry.c_str());
-        if (direct_) {  // As the shell would set them.
-            folder_ = "PWD=" + task.working_folder;
-            point_to(plan.environment, folder_.c_str());
-            point_to(plan.environment, "SHLVL=0");
-        }
-        if (plan.find_descendants) {
-            marker_ = marker_of(task.folder);
-            point_to(plan.environment, marker_.c_str());
-        }
-        plan.environment.push_back(nullptr);
-    }
-    CommandTexts(const CommandTexts&) = delete;
-    CommandTexts& operator=(const CommandTexts&) = delete;
-
- private:
-    static void point_to(std::vector<char*>& list, const char* text) { list.push_back(const_cast<char*>(text)); }
-    std::optional<DirectCommand> direct_;
-    std::string folder_, marker_;
-};
 
 // No handler of the agent may run in the child before it has its own signal settings.
 class SignalsBlocked {
@@ -98,29 +55,6 @@ class SignalsBlocked {
     sigset_t before_{};
 };
 
-struct Forked {
-    pid_t pid = 0;
-    Fd pidfd;
-};
-
-Result<Forked> fork_supervisor(const Plan& plan, int cgroup) {
-    int pidfd = -1;
-    clone_args arguments{};
-    arguments.flags = static_cast<unsigned long long>(CLONE_PIDFD) | CLONE_CLEAR_SIGHAND;
-    if (plan.mounts.view >= 0) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-    if (cgroup >= 0) {
-        arguments.flags |= CLONE_INTO_CGROUP;
-        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(cgroup);
-    }
-    arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
-    arguments.exit_signal = SIGCHLD;
-    const SignalsBlocked blocked;
-    const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-    if (pid == 0) supervise(plan);
-    if (pid < 0) return fail(system_error("start the task's supervisor", errno));
-    return Forked{.pid = static_cast<pid_t>(pid), .pidfd = Fd(pidfd)};
-}
-
 void reap(const Fd& pidfd) {
     siginfo_t info{};
     while (::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) < 0 && errno == EINTR) {
@@ -131,7 +65,9 @@ void reap(const Fd& pidfd) {
 
 LinuxSandbox::LinuxSandbox(SandboxSettings settings)
     : settings_(std::move(settings)),
-      slots_({.folder = settings_.folder, .name = settings_.name, .slots_max = settings_.tasks_max}) {}
+      slots_({.folder = settings_.folder,
+              .name = settings_.name.empty() ? "" : settings_.name + "-",
+              .slots_max = settings_.tasks_max}) {}
 
 LinuxSandbox::~LinuxSandbox() { slots_.remove_free(); }
 
@@ -142,7 +78,12 @@ Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) 
     const auto launched = [&]() -> Result<Running> {
         const Slot& slot = slots_.at(number);
         LAVANT_TRY_VOID(prepare_folders(task, slot));
-        LAVANT_TRY(Plan plan, make_plan(task, slot));
+        const PlanRules rules{.view = view_ ? &*view_ : nullptr,
+                              .overlay = overlay_,
+                              .in_user_namespace = in_user_namespace_,
+                              .memory_bytes = settings_.memory_bytes,
+                              .processes_max = settings_.processes_max};
+        LAVANT_TRY(Plan plan, make_plan(task, slot, rules, arena_));
         return launch(task, slot, plan);
     };
     auto running = launched();
@@ -160,8 +101,8 @@ Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, cons
     const Owner owner = confined ? slot.owner : std::nullopt;
     std::string written = task.working_folder;
     if (confined && overlay_ && !task.code_folder.empty()) {
-        written = task.folder + "/run.upper";
-        LAVANT_TRY_VOID(make_folder_for(task.folder + "/run.work", std::nullopt));
+        written = overlay_upper_of(task.folder);
+        LAVANT_TRY_VOID(make_folder_for(overlay_work_of(task.folder), std::nullopt));
     }
     if (!task.code_folder.empty() && written == task.working_folder) {
         LAVANT_TRY_VOID(copy_tree(task.code_folder, task.working_folder, owner));
@@ -176,49 +117,7 @@ Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, cons
     return {};
 }
 
-void LinuxSandbox::plan_mounts(const ports::ConfinedTask& task, const Slot& slot, MountPlan& mounts) const {
-    mounts.view = view_->mounts.get();
-    mounts.identity = slot.identity.get();
-    mounts.private_folder = parent_of(task.folder);
-    mounts.scratch_folder = slot.scratch;
-    mounts.overlay_in_user_namespace = in_user_namespace_;
-    if (overlay_ && !task.code_folder.empty()) {
-        mounts.overlay_lower = task.code_folder;
-        mounts.overlay_upper = task.folder + "/run.upper";
-        mounts.overlay_work = task.folder + "/run.work";
-    } else {
-        mounts.binds.push_back({.path = task.working_folder, .writable = true});
-    }
-    for (const ports::Bind& bind : task.binds) {
-        const bool shown = std::ranges::any_of(view_->shown, [&](const auto& f) { return lies_in(bind.path, f); });
-        if (shown && !bind.writable) continue;
-        mounts.binds.push_back({.path = bind.path,
-                                .writable = bind.writable,
-                                .owned_by_task = !bind.writable && lies_in(bind.path, task.folder)});
-    }
-    std::ranges::sort(mounts.binds, {}, &BindStep::path);
-}
-
-Result<Plan> LinuxSandbox::make_plan(const ports::ConfinedTask& task, const Slot& slot) const {
-    for (const std::string* path : {&task.folder, &task.working_folder, &task.log_file})
-        if (!path->starts_with('/'))
-            return fail(ErrorCode::InvalidArgument, "path '" + *path + "' of a task does not start at the root");
-    Plan plan{.working_folder = task.working_folder};
-    if (confines(task)) {
-        plan_mounts(task, slot, plan.mounts);
-        plan.change_user = slot.owner.has_value();
-        plan.user = slot.owner.value_or(0);
-        plan.drop_capabilities = !plan.change_user;
-    }
-    plan.find_descendants = !slot.leaf && !confines(task);
-    if (!slot.leaf) plan.data_bytes_max = settings_.memory_bytes;
-    // Counted per user: only a user of the task's own, or a user namespace, makes it a limit of the task.
-    if (!slot.leaf && confines(task)) plan.processes_max = settings_.processes_max;
-    return plan;
-}
-
 Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan) {
-    const CommandTexts texts(task, plan);
     const std::string path = state_path(task.folder);
     // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not go.
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error("remove '" + path + "'", errno));
@@ -240,18 +139,30 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
     running.state.oom_kills = node_.oom_kills();
     running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
     running.started = now();
-    LAVANT_TRY(Forked forked, fork_supervisor(plan, slot.leaf ? slot.leaf->folder_fd() : -1));
-    const auto mark = host::mark_of(forked.pid);
+    LAVANT_TRY(const pid_t pid, fork_for(plan, slot));
+    // It is our child and nobody has waited for it: the pid cannot mean another process.
+    const auto mark = host::mark_of(pid);
     CHECK(mark.has_value(), "a child that was not waited for is in /proc");
+    running.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    CHECK(running.pidfd, "a child that was not waited for has a pidfd");
     running.state.supervisor = *mark;
     if (auto written = write_all(state_file.get(), render_started(running.state)); !written) {
-        host::send_signal(forked.pidfd.get(), SIGKILL);
-        reap(forked.pidfd);
+        host::send_signal(running.pidfd.get(), SIGKILL);
+        reap(running.pidfd);
         return fail(std::move(written).error());
     }
     go_writer.reset();
-    running.pidfd = std::move(forked.pidfd);
     return running;
+}
+
+Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
+    const ForkPlace place{.namespaces = plan.mounts.view >= 0, .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
+    LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena_));
+    if (launched > 0) return launched;
+    const SignalsBlocked blocked;
+    const pid_t pid = fork_supervisor(plan, place, false);
+    if (pid < 0) return fail(system_error("start the task's supervisor", errno));
+    return pid;
 }
 
 LinuxSandbox::Running* LinuxSandbox::find(TaskRef ref) {
@@ -349,7 +260,7 @@ Result<std::vector<ports::RunningTask>> LinuxSandbox::recover(const std::vector<
 }
 
 std::string LinuxSandbox::written_files(const ports::ConfinedTask& task) {
-    std::string upper = task.folder + "/run.upper";
+    std::string upper = overlay_upper_of(task.folder);
     return exists(upper) ? upper : task.working_folder;
 }
 
@@ -369,8 +280,7 @@ void LinuxSandbox::release(TaskRef ref) {
     const Running* task = find(ref);
     if (task == nullptr) return;
     // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be removed.
-    const std::string work = task->folder + "/run.work";
-    static_cast<void>(host::remove_whole_tree(work));
+    static_cast<void>(host::remove_whole_tree(overlay_work_of(task->folder)));
     slots_.give_back(task->state.slot);
     tasks_.erase(ref);
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "adapters/sandbox_linux/arena.h"
+#include "adapters/sandbox_linux/launcher.h"
 #include "adapters/sandbox_linux/plan.h"
 #include "adapters/sandbox_linux/slots.h"
 #include "adapters/sandbox_linux/state_file.h"
@@ -19,7 +21,7 @@ namespace lavant::sandbox_linux {
 
 struct SandboxSettings {
     std::string folder;      // the sandbox's own, on the file system of the tasks' spool; made if missing
-    std::string name;        // put before the names of its cgroups, for agents that share one cgroup
+    std::string name;        // starts the names of its cgroups, for agents that share one cgroup
     uid_t first_user = 200'000;  // as root: task n runs as first_user + n; distinct for each node of a machine
     int tasks_max = 64;
     bool allow_namespaces = true;
@@ -59,14 +61,14 @@ class LinuxSandbox final : public ports::Sandbox {
     void set_up_cgroups();
     void set_up_namespaces();
     void set_up_users();
-    [[nodiscard]] Result<void> try_confined_task(bool with_overlay);
+    [[nodiscard]] Result<void> try_task(bool with_overlay);
     [[nodiscard]] Result<void> run_trial(bool with_overlay);
     void check_confinement();
+    void start_launcher();
 
     bool confines(const ports::ConfinedTask& task) const { return task.confined && view_.has_value(); }
     [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot);
-    [[nodiscard]] Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot) const;
-    void plan_mounts(const ports::ConfinedTask& task, const Slot& slot, MountPlan& mounts) const;
+    [[nodiscard]] Result<pid_t> fork_for(const Plan& plan, const Slot& slot);
     [[nodiscard]] Result<Running> launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan);
     [[nodiscard]] Result<void> end_left_behind(const Running& task);
     Running* find(TaskRef ref);
@@ -79,6 +81,8 @@ class LinuxSandbox final : public ports::Sandbox {
     bool in_user_namespace_ = false;
     bool overlay_ = false;
     std::string cgroups_off_, namespaces_off_, users_off_, overlay_off_;  // why; empty: on
+    Arena arena_;
+    Launcher launcher_;
     std::map<TaskRef, Running> tasks_;
 };
 

@@ -29,6 +29,7 @@ Result<std::unique_ptr<LinuxSandbox>> LinuxSandbox::make(SandboxSettings setting
     sandbox->set_up_cgroups();
     sandbox->set_up_namespaces();
     sandbox->check_confinement();
+    sandbox->start_launcher();
     return sandbox;
 }
 
@@ -38,7 +39,7 @@ void LinuxSandbox::set_up_cgroups() {
         return;
     }
     const host::CgroupPlace own = host::own_cgroup_place();
-    auto tried = host::Cgroup::make(own, settings_.name + "task-0", {});
+    auto tried = host::Cgroup::make(own, slots_.settings().name + "task-0", {});
     if (!tried) {
         cgroups_off_ = tried.error().message;
         return;
@@ -94,12 +95,13 @@ void LinuxSandbox::set_up_users() {
 
 // Nothing tells better whether confinement works than a confined task. It has a slot apart: the others may hold
 // tasks of an agent before us.
-Result<void> LinuxSandbox::try_confined_task(bool with_overlay) {
+Result<void> LinuxSandbox::try_task(bool with_overlay) {
     SlotSettings apart = slots_.settings();
     apart.folder += "/trial";
-    apart.parent = {};
+    apart.name += "trial-";
     Slots others = std::exchange(slots_, Slots(std::move(apart)));
     auto tried = run_trial(with_overlay);
+    slots_.remove_free();
     slots_ = std::move(others);
     return tried;
 }
@@ -133,21 +135,27 @@ Result<void> LinuxSandbox::run_trial(bool with_overlay) {
 void LinuxSandbox::check_confinement() {
     if (!view_) return;
     if (overlay_) {
-        auto tried = try_confined_task(true);
+        auto tried = try_task(true);
         if (tried) return;
         overlay_ = false;
         overlay_off_ = tried.error().message;
     }
-    auto tried = try_confined_task(false);
+    auto tried = try_task(false);
     if (!tried && slots_.settings().identities) {
         // Without idmapped mounts inputs change owner instead.
         slots_.settings().identities = false;
-        tried = try_confined_task(false);
+        tried = try_task(false);
     }
     if (tried) return;
     namespaces_off_ = tried.error().message;
     view_.reset();
     slots_.settings().first_user.reset();
+}
+
+void LinuxSandbox::start_launcher() {
+    if (!arena_.start(1)) return;
+    launcher_.start(arena_);
+    if (launcher_.running() && !try_task(false)) launcher_.stop();
 }
 
 std::string LinuxSandbox::protections() const {

@@ -198,11 +198,14 @@ TEST_P(Sandboxed, SeveralTasksRunAtOnceAndApart) {
 // --- an agent that dies ---
 
 // Starts the tasks from another process, an agent that is then killed.
-void start_from_an_agent_that_dies(const std::function<bool()>& start_all) {
+void start_from_an_agent_that_dies(const std::function<std::unique_ptr<LinuxSandbox>()>& make,
+                                   const std::vector<ports::ConfinedTask>& tasks) {
     const pid_t agent = ::fork();
     ASSERT_GE(agent, 0);
     if (agent == 0) {
-        const bool started = start_all();
+        const auto sandbox = make();
+        bool started = sandbox != nullptr;
+        for (const ports::ConfinedTask& task : tasks) started = started && sandbox->start(task);
         ::kill(::getpid(), started ? SIGKILL : SIGTERM);
         ::_exit(1);
     }
@@ -215,7 +218,7 @@ TEST_P(Sandboxed, TasksSurviveTheirAgentAndAreTakenOver) {
     const auto runs = task("echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 5");
     const auto ended = task("echo quick; exit 6");
     const auto never = task("echo never");
-    start_from_an_agent_that_dies([&] { return sandbox_->start(runs) && sandbox_->start(ended); });
+    start_from_an_agent_that_dies([&] { return make_sandbox(); }, {runs, ended});
     ASSERT_TRUE(wait_until([&] { return text_of(state_path(ended.folder)).find("end ") != std::string::npos; }));
 
     const auto successor = make_sandbox();
@@ -242,7 +245,7 @@ TEST_P(Sandboxed, TasksSurviveTheirAgentAndAreTakenOver) {
 TEST_P(Sandboxed, ATaskThatWasTakenOverCanBeKilled) {
     const std::string seconds = unique_seconds();
     const auto one = task("setsid sleep " + seconds + " & sleep " + seconds);
-    start_from_an_agent_that_dies([&] { return sandbox_->start(one).has_value(); });
+    start_from_an_agent_that_dies([&] { return make_sandbox(); }, {one});
     const auto successor = make_sandbox();
     ASSERT_EQ(successor->recover({one})->size(), 1U);
     ASSERT_TRUE(wait_until([&] { return host::processes_with_argument(seconds).size() == 2; }));
@@ -278,13 +281,27 @@ TEST_P(Sandboxed, ASupervisorKilledFromOutsideLeavesNothingRunning) {
     sandbox_->release(one.ref);
 }
 
+TEST_P(Sandboxed, TasksStartAlsoWhenTheLauncherWasKilled) {
+    EXPECT_EQ(run(task("exit 3")).exit_code, 3);
+    for (const pid_t child : host::descendants_of(::getpid())) ::kill(child, SIGKILL);
+    EXPECT_EQ(run(task("exit 4")).exit_code, 4);
+    EXPECT_EQ(run(task("exit 5")).exit_code, 5);
+}
+
+TEST_P(Sandboxed, AVeryLongCommandAndEnvironmentAreCarriedWhole) {
+    auto one = task("x='" + std::string(90'000, 'x') + "'; echo ${#x} ${#Y}; exit 0");
+    one.environment.push_back("Y=" + std::string(100'000, 'y'));
+    EXPECT_EQ(run(one).exit_code, 0);
+    EXPECT_EQ(log_of(one), "90000 100000\n");
+    EXPECT_EQ(run(task("exit 3")).exit_code, 3);
+}
+
 // --- leaks ---
 
 std::size_t lines_in(const std::string& path) { return split(text_of(path), '\n').size(); }
 
-std::size_t own_leaves() {
+std::size_t leaves_of(const std::string& prefix) {
     const auto entries = list_directory(host::own_cgroup_place().unified);
-    const std::string prefix = "test" + std::to_string(::getpid()) + "-";
     return entries ? static_cast<std::size_t>(std::ranges::count_if(
                          *entries, [&](const DirectoryEntry& entry) { return entry.name.starts_with(prefix); }))
                    : 0;
@@ -292,7 +309,7 @@ std::size_t own_leaves() {
 
 TEST_P(Sandboxed, ManyTasksLeaveNoFilesMountsCgroupsOrZombies) {
     const char* chosen = ::getenv("LAVANT_SANDBOX_ROUNDS");
-    const int rounds = chosen != nullptr ? std::atoi(chosen) : 200;
+    const int rounds = chosen != nullptr ? std::atoi(chosen) : 100;
     const std::string code = base_ + "/code";
     ASSERT_TRUE(make_directories(code));
     auto one = task("exit 0");
@@ -305,11 +322,12 @@ TEST_P(Sandboxed, ManyTasksLeaveNoFilesMountsCgroupsOrZombies) {
         if (round > 0) continue;
         files = list_directory("/proc/self/fd")->size();
         mounts = lines_in("/proc/self/mountinfo");
-        cgroups = own_leaves();
+        cgroups = leaves_of(base_name_of(base_));
     }
     EXPECT_EQ(list_directory("/proc/self/fd")->size(), files);
     EXPECT_EQ(lines_in("/proc/self/mountinfo"), mounts);
-    EXPECT_EQ(own_leaves(), cgroups);
+    EXPECT_EQ(leaves_of(base_name_of(base_)), cgroups);
+    sandbox_.reset();  // With its launcher.
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
 }

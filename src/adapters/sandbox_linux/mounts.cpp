@@ -15,7 +15,7 @@
 namespace lavant::sandbox_linux {
 namespace {
 
-Failure failed(const char* step, const std::string& path) { return {errno, step, path.c_str()}; }
+Failure failed(const char* step, const char* path) { return {errno, step, path}; }
 
 bool is_directory(int fd) {
     struct stat found {};
@@ -29,7 +29,7 @@ bool is_device(int fd) {
 
 // A detached copy of the mount at `path`, seen as the plan says. -1: errno tells.
 int open_bind(const BindStep& bind, int identity) {
-    const int tree = ::open_tree(AT_FDCWD, bind.path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    const int tree = ::open_tree(AT_FDCWD, bind.path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0) return -1;
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_NOSUID;
@@ -53,7 +53,7 @@ int set_layer(int context, const char* key, const char* path) {
 // Sets the read-only layer. Seen through an idmapped mount where the task has a user of its own: only then may
 // it change files that the agent owns (the change goes to the upper layer).
 int set_lower_layer(int context, const MountPlan& plan) {
-    if (plan.identity < 0) return set_layer(context, "lowerdir", plan.overlay_lower.c_str());
+    if (plan.identity < 0) return set_layer(context, "lowerdir", plan.overlay_lower);
     const BindStep lower{.path = plan.overlay_lower, .writable = false, .owned_by_task = true};
     const int tree = open_bind(lower, plan.identity);
     if (tree < 0) return -1;
@@ -67,8 +67,8 @@ int open_overlay(const MountPlan& plan) {
     const int context = ::fsopen("overlay", FSOPEN_CLOEXEC);
     if (context < 0) return -1;
     if (set_lower_layer(context, plan) != 0) return -1;
-    if (set_layer(context, "upperdir", plan.overlay_upper.c_str()) != 0) return -1;
-    if (set_layer(context, "workdir", plan.overlay_work.c_str()) != 0) return -1;
+    if (set_layer(context, "upperdir", plan.overlay_upper) != 0) return -1;
+    if (set_layer(context, "workdir", plan.overlay_work) != 0) return -1;
     if (plan.overlay_in_user_namespace && ::fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0)
         return -1;
     if (::fsconfig(context, FSCONFIG_SET_FLAG, "volatile", nullptr, 0) != 0) return -1;
@@ -76,9 +76,9 @@ int open_overlay(const MountPlan& plan) {
     return ::fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
-Failure attach(int tree, const std::string& path) {
+Failure attach(int tree, const char* path) {
     if (const Failure failure = make_mount_point(path, !is_directory(tree))) return failure;
-    if (::move_mount(tree, "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    if (::move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
         return failed("mount", path);
     ::close(tree);
     return {};
@@ -96,10 +96,10 @@ Failure mount_basics(const MountPlan& plan, int scratch) {
     }
     // One private tmpfs gives the mount points of the task's folders and /dev/shm.
     if (const Failure failure = make_mount_point(plan.private_folder, false)) return failure;
-    if (::mount("tmpfs", plan.private_folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
+    if (::mount("tmpfs", plan.private_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
         return failed("mount", plan.private_folder);
     std::array<char, 4096> shared{};
-    std::snprintf(shared.data(), shared.size(), "%s/.shm", plan.private_folder.c_str());
+    std::snprintf(shared.data(), shared.size(), "%s/.shm", plan.private_folder);
     if (::mkdir(shared.data(), 01777) != 0 || ::chmod(shared.data(), 01777) != 0 ||
         ::mount(shared.data(), "/dev/shm", nullptr, MS_BIND, nullptr) != 0)
         return {errno, "mount", "/dev/shm"};
@@ -116,51 +116,52 @@ Failure make_read_only(const char* path) {
 
 }  // namespace
 
-Failure make_mount_point(const std::string& path, bool file) {
+Failure make_mount_point(const char* path, bool file) {
     std::array<char, 4096> part{};
-    if (path.size() >= part.size()) return {ENAMETOOLONG, "make mount point", path.c_str()};
-    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        const bool last = end == std::string::npos;
-        std::memcpy(part.data(), path.data(), last ? path.size() : end);
-        part[last ? path.size() : end] = '\0';
-        if (last && file) {
+    const std::size_t length = std::strlen(path);
+    if (length >= part.size()) return {ENAMETOOLONG, "make mount point", path};
+    for (std::size_t end = 1; end <= length; ++end) {
+        if (end < length && path[end] != '/') continue;
+        std::memcpy(part.data(), path, end);
+        part[end] = '\0';
+        if (end == length && file) {
             const int made = ::open(part.data(), O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
             if (made < 0 && errno != EROFS) return failed("make mount point", path);
             if (made >= 0) ::close(made);
         } else if (::mkdir(part.data(), 0755) != 0 && errno != EEXIST && errno != EROFS) {
             return failed("make mount point", path);
         }
-        if (last) return {};
     }
+    return {};
 }
 
-Failure enter_mounts(const MountPlan& plan, const std::string& working_folder) {
+Failure enter_mounts(const MountPlan& plan, const char* working_folder) {
     constexpr std::size_t kBindsMax = 512;
     std::array<int, kBindsMax> trees{};
-    if (plan.binds.size() > kBindsMax) return {E2BIG, "mount more than 512 folders", ""};
+    if (plan.bind_count > kBindsMax) return {E2BIG, "mount more than 512 folders", ""};
     // Paths of the machine are opened before we step out of its view.
-    for (std::size_t i = 0; i < plan.binds.size(); ++i) {
+    for (std::size_t i = 0; i < plan.bind_count; ++i) {
         trees[i] = open_bind(plan.binds[i], plan.identity);
         if (trees[i] < 0) return failed("open for mounting", plan.binds[i].path);
     }
     int scratch = -1;
-    if (!plan.scratch_folder.empty()) {
+    if (plan.scratch_folder[0] != '\0') {
         scratch = open_bind({.path = plan.scratch_folder, .writable = true}, -1);
         if (scratch < 0) return failed("open for mounting", plan.scratch_folder);
     }
     int overlay = -1;
-    if (!plan.overlay_lower.empty()) {
+    if (plan.overlay_lower[0] != '\0') {
         overlay = open_overlay(plan);
         if (overlay < 0) return failed("make an overlay of", plan.overlay_lower);
     }
     if (::setns(plan.view, CLONE_NEWNS) != 0) return {errno, "enter the prepared mount namespace", ""};
     if (::unshare(CLONE_NEWNS) != 0) return {errno, "make a mount namespace", ""};
     if (const Failure failure = mount_basics(plan, scratch)) return failure;
-    for (std::size_t i = 0; i < plan.binds.size(); ++i)
+    for (std::size_t i = 0; i < plan.bind_count; ++i)
         if (const Failure failure = attach(trees[i], plan.binds[i].path)) return failure;
     if (overlay >= 0)
         if (const Failure failure = attach(overlay, working_folder)) return failure;
-    if (const Failure failure = make_read_only(plan.private_folder.c_str())) return failure;
+    if (const Failure failure = make_read_only(plan.private_folder)) return failure;
     return make_read_only("/");
 }
 

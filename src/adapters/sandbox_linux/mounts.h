@@ -5,9 +5,9 @@
 
 namespace lavant::sandbox_linux {
 
-Failure enter_mounts(const MountPlan& plan, const std::string& working_folder);
+Failure enter_mounts(const MountPlan& plan, const char* working_folder);
 
 // Like mkdir -p, for paths from the root; with `file` the last part becomes an empty file.
-Failure make_mount_point(const std::string& path, bool file);
+Failure make_mount_point(const char* path, bool file);
 
 }  // namespace lavant::sandbox_linux

@@ -1,12 +1,12 @@
 #pragma once
 // Everything a task's supervisor needs, worked out by the agent before it forks: after the fork only system
-// calls are left to do.
+// calls are left to do. Plain memory of an Arena: the agent's heap is not there
+// after the fork.
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 namespace lavant::sandbox_linux {
 
@@ -19,30 +19,32 @@ struct Failure {
 };
 
 struct BindStep {
-    std::string path;
+    const char* path = "";
     bool writable = false;
     bool owned_by_task = false;  // show the agent's files as the task's own (idmapped), where possible
 };
 
 // The task's own mount namespace. `view` is a prepared one (system_view.h) that each task gets a copy of.
 struct MountPlan {
-    int view = -1;               // -1: no namespaces
-    int identity = -1;           // user namespace for idmapped mounts; -1: none
-    std::string private_folder;  // hidden behind an empty tmpfs, so that the folders of other tasks are not seen
-    std::string scratch_folder;  // becomes /tmp; empty: a tmpfs
-    std::vector<BindStep> binds;
-    std::string overlay_lower;   // empty: the working folder is among the binds
-    std::string overlay_upper;
-    std::string overlay_work;
+    int view = -1;      // -1: no namespaces
+    int identity = -1;  // user namespace for idmapped mounts; -1: none
+    const char* private_folder = "";  // hidden behind an empty tmpfs, so that the folders of other tasks are not seen
+    const char* scratch_folder = "";  // becomes /tmp; empty: a tmpfs
+    const BindStep* binds = nullptr;  // outer folders before inner ones
+    std::size_t bind_count = 0;
+    const char* overlay_lower = "";  // empty: the working folder is among the binds
+    const char* overlay_upper = "";
+    const char* overlay_work = "";
     bool overlay_in_user_namespace = false;
 };
 
+// Lists of texts end with a null pointer.
 struct Plan {
-    std::vector<const char*> programs;     // tried in order with `words`, before the shell
-    std::vector<char*> words;              // null-terminated
-    std::vector<char*> shell_arguments;    // null-terminated, the first is the shell's path
-    std::vector<char*> environment;        // null-terminated
-    std::string working_folder;
+    const char* const* programs = nullptr;  // tried in order with `words`, before the shell
+    char* const* words = nullptr;
+    char* const* shell_arguments = nullptr;  // the first is the shell's path
+    char* const* environment = nullptr;
+    const char* working_folder = "";
     MountPlan mounts;
     bool change_user = false;  // to `user`, which no other task of this machine has
     uid_t user = 0;

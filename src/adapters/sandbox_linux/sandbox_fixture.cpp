@@ -45,7 +45,7 @@ void SandboxFixture::TearDown() {
 }
 
 std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {
-    SandboxSettings settings{.folder = base_ + "/sandbox", .name = "test" + std::to_string(::getpid()) + "-"};
+    SandboxSettings settings{.folder = base_ + "/sandbox", .name = base_name_of(base_)};
     settings.allow_namespaces = GetParam().namespaces;
     settings.allow_cgroups = GetParam().cgroups;
     settings.allow_overlay = GetParam().overlay;

@@ -93,8 +93,8 @@ Failure drop_powers(const Plan& plan) {
 
 Failure prepare_to_run(const Plan& plan) {
     if (::setsid() < 0) return {errno, "start a session", ""};
-    if (::chdir(plan.working_folder.c_str()) != 0)
-        return {errno, "change to working folder", plan.working_folder.c_str()};
+    if (::chdir(plan.working_folder) != 0)
+        return {errno, "change to working folder", plan.working_folder};
     raise_own_oom_score();
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NPROC, plan.processes_max);
@@ -116,8 +116,9 @@ int start_command(void* argument) {
     starter.failure = prepare_to_run(*starter.plan);
     if (!starter.failure) {
         const Plan& plan = *starter.plan;
-        for (const char* program : plan.programs) ::execve(program, plan.words.data(), plan.environment.data());
-        ::execve(plan.shell_arguments[0], plan.shell_arguments.data(), plan.environment.data());
+        for (const char* const* program = plan.programs; program != nullptr && *program != nullptr; ++program)
+            ::execve(*program, plan.words, plan.environment);
+        ::execve(plan.shell_arguments[0], plan.shell_arguments, plan.environment);
         starter.failure = {errno, "execute", plan.shell_arguments[0]};
     }
     ::_exit(127);

@@ -1,0 +1,239 @@
+#include "adapters/sandbox_linux/launcher.h"
+
+#include <elf.h>
+#include <link.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/sandbox_linux/supervisor.h"
+#include "base/text.h"
+
+namespace lavant::sandbox_linux {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kPossible = false;  // Their runtimes use memory of their own everywhere.
+#else
+constexpr bool kPossible = true;
+#endif
+
+// --- which memory the launcher needs ---
+
+#pragma weak _DYNAMIC
+
+// A function that is bound at its first use is looked up in every library: the launcher has none left to look in.
+bool binds_at_start(const ElfW(Dyn) * entry) {
+    if (entry == nullptr) return true;  // A static program.
+    for (; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_BIND_NOW) return true;
+        if (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_BIND_NOW) != 0) return true;
+        if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NOW) != 0) return true;
+    }
+    return false;
+}
+
+struct Mapping {
+    std::uintptr_t begin = 0, end = 0;
+    std::string_view path;
+};
+
+std::optional<Mapping> parse_mapping(std::string_view line) {
+    Mapping mapping;
+    const char* const stop = line.data() + line.size();
+    const auto first = std::from_chars(line.data(), stop, mapping.begin, 16);
+    if (first.ec != std::errc{} || first.ptr == stop) return std::nullopt;
+    if (std::from_chars(first.ptr + 1, stop, mapping.end, 16).ec != std::errc{}) return std::nullopt;
+    if (const std::size_t path = line.find_first_of("/["); path != std::string_view::npos) mapping.path = line.substr(path);
+    return mapping;
+}
+
+bool is_needed(std::string_view path) {
+    if (path == "[heap]") return false;
+    const std::string name = base_name_of(std::string(path));
+    if (!path.starts_with('/') || name.find(".so") == std::string::npos) return true;
+    for (const char* kept : {"libc.so", "libc-", "ld-", "libstdc++", "libgcc_s", "libm.so", "libm-"})
+        if (name.starts_with(kept)) return true;
+    return false;
+}
+
+struct Range {
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+};
+constexpr std::size_t kRangesMax = 1024;
+
+// On the stack, because the heap itself is among what goes.
+struct Ranges {
+    std::array<Range, kRangesMax> items{};
+    std::size_t count = 0;
+};
+
+Ranges find_unneeded() {
+    Ranges ranges;
+    const auto maps = read_file("/proc/self/maps", 16U << 20);
+    if (!maps) return ranges;
+    for (const std::string_view line : split(*maps, '\n')) {
+        const auto mapping = parse_mapping(line);
+        if (!mapping || is_needed(mapping->path) || ranges.count == kRangesMax) continue;
+        ranges.items[ranges.count++] = {reinterpret_cast<void*>(mapping->begin), mapping->end - mapping->begin};
+    }
+    return ranges;
+}
+
+// --- what agent and launcher say to each other ---
+
+constexpr std::size_t kFilesMax = 6;
+
+struct Request {
+    Plan plan;
+    ForkPlace place;
+};
+
+struct Reply {
+    pid_t pid = -1;
+    int error = 0;
+};
+
+union Control {
+    cmsghdr align;
+    std::array<char, CMSG_SPACE(sizeof(int) * kFilesMax)> bytes;
+};
+
+// The places of a request that hold descriptors, in the order they travel in.
+std::array<int*, kFilesMax> files_of(Request& request) {
+    Plan& plan = request.plan;
+    return {&plan.state_fd, &plan.log_fd, &plan.go_fd, &plan.mounts.view, &plan.mounts.identity, &request.place.cgroup};
+}
+
+bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes) {
+    std::array<iovec, 2> parts{{{&request, sizeof request}, {arena, arena_bytes}}};
+    Control control{};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+    const ssize_t count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (count < static_cast<ssize_t>(sizeof request)) return false;
+    std::array<int, kFilesMax> received{};
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_len > CMSG_LEN(sizeof received)) return false;
+    std::memcpy(received.data(), CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+    std::size_t next = 0;
+    for (int* file : files_of(request))
+        if (*file >= 0) *file = received[next++];
+    return true;
+}
+
+[[noreturn]] void run_launcher(int socket, char* arena, std::size_t arena_bytes) {
+    ::prctl(PR_SET_NAME, "lavant-launcher", 0, 0, 0);
+    constexpr int kSocket = 3;
+    if (socket != kSocket) ::dup2(socket, kSocket);
+    ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
+    while (true) {
+        Request request;
+        if (!receive(kSocket, request, arena, arena_bytes)) ::_exit(0);
+        Reply reply{.pid = fork_supervisor(request.plan, request.place, true)};
+        if (reply.pid < 0) reply.error = errno;
+        ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
+        if (::send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) != sizeof reply) ::_exit(0);
+    }
+}
+
+}  // namespace
+
+pid_t fork_supervisor(const Plan& plan, const ForkPlace& place, bool from_launcher) {
+    clone_args arguments{};
+    arguments.flags = CLONE_CLEAR_SIGHAND;
+    if (from_launcher) arguments.flags |= CLONE_PARENT;
+    if (!from_launcher) arguments.exit_signal = SIGCHLD;
+    if (place.namespaces) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (place.cgroup >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(place.cgroup);
+    }
+    const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (pid == 0) supervise(plan);
+    return static_cast<pid_t>(pid);
+}
+
+void Launcher::start(const Arena& arena) {
+    std::array<int, 2> ends{};
+    if (!kPossible || !binds_at_start(_DYNAMIC)) return;
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+    socket_.reset(ends[0]);
+    const Fd theirs(ends[1]);
+    arena_ = arena.begin();
+    const Ranges unneeded = find_unneeded();
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
+    pid_ = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (pid_ == 0) {
+        const int socket = theirs.get();
+        char* const memory = arena.begin();
+        const std::size_t bytes = arena.size();
+        for (std::size_t i = 0; i < unneeded.count; ++i) ::munmap(unneeded.items[i].begin, unneeded.items[i].bytes);
+        run_launcher(socket, memory, bytes);
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid_ < 0) socket_.reset();
+}
+
+void Launcher::stop() {
+    socket_.reset();
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+}
+
+Result<pid_t> Launcher::launch(const Plan& plan, const ForkPlace& place, const Arena& arena) {
+    // A supervisor that looks for processes needs a heap; a plan that outgrew the arena lies elsewhere.
+    if (!socket_ || plan.find_descendants || arena.begin() != arena_) return 0;
+    Request request{.plan = plan, .place = place};
+    std::array<int, kFilesMax> files{};
+    std::size_t count = 0;
+    for (const int* file : files_of(request))
+        if (*file >= 0) files[count++] = *file;
+    std::array<iovec, 2> parts{{{&request, sizeof request}, {arena.begin(), arena.used()}}};
+    Control control{};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+    std::memcpy(CMSG_DATA(header), files.data(), sizeof(int) * count);
+    Reply reply;
+    ssize_t received = -1;
+    if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) > 0)
+        while ((received = ::recv(socket_.get(), &reply, sizeof reply, 0)) < 0 && errno == EINTR) {
+        }
+    if (received != sizeof reply) {
+        // It was killed. Whatever it had forked sees that nobody recorded it, and ends.
+        stop();
+        return 0;
+    }
+    if (reply.pid < 0) return fail(system_error("start the task's supervisor", reply.error));
+    return reply.pid;
+}
+
+}  // namespace lavant::sandbox_linux
