@@ -71,10 +71,8 @@ void Collapser::finish(std::string& out) {
 }
 
 Result<LogStream> LogStream::open(const std::string& path, std::size_t window) {
-    LogStream stream;
-    LAVANT_TRY(stream.file_, open_file(path, O_RDONLY | O_CLOEXEC));
-    stream.window_ = window;
-    return stream;
+    LAVANT_TRY(Fd file, open_file(path, O_RDONLY | O_CLOEXEC));
+    return LogStream(std::move(file), window);
 }
 
 Result<std::uint64_t> LogStream::pull() {

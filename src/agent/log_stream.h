@@ -29,6 +29,7 @@ class LogStream {
  public:
     // `window` bounds the bytes held in memory; what lies beyond is read when keep() makes room.
     [[nodiscard]] static Result<LogStream> open(const std::string& path, std::size_t window);
+    LogStream(Fd file, std::size_t window) : file_(std::move(file)), window_(window) {}  // readable
 
     // Reads what the file has got. Returns the stream's length as far as it is known to be sendable.
     [[nodiscard]] Result<std::uint64_t> pull();

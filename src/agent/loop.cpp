@@ -76,6 +76,8 @@ Loop::~Loop() {
 }
 
 Result<void> Loop::start() {
+    if (!settings_.machine_boot.empty())
+        LAVANT_TRY_VOID(forget_tasks_of_another_boot(settings_.folder, settings_.machine_boot));
     LAVANT_TRY(Started started, recover());
     give(std::move(started));
     // Those that ended while no agent was there.
@@ -369,7 +371,7 @@ void Loop::carry_out(Forget& action) {
     if (found == work_.end()) return;
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
-    const Result<void> removed = remove_tree(found->second->paths.folder);
+    const Result<void> removed = remove_task_folder(found->second->paths);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);
 }

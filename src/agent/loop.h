@@ -24,7 +24,8 @@ struct LoopSettings {
     std::string server_url;   // as tasks see it
     std::string ca_file;
     std::string enrol_token;  // needed once, before the folder has a credential
-    std::string boot;         // names this agent process
+    std::string boot;         // names this agent process: "<the machine's boot>.<anything>"
+    std::string machine_boot;  // empty: not known
     std::string host;
     Resources resources;
     bool confined = true;

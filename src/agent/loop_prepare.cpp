@@ -84,10 +84,10 @@ void Loop::carry_out(Prepare& action) {
     Result<lavant::Launch> launch = wire::decode_launch(work.start.launch);
     if (!launch) return prepare_failed(work, launch.error());
     work.launch = std::move(*launch);
-    // Left by an agent that died while it prepared this very task.
-    if (exists(work.paths.folder)) (void)remove_tree(work.paths.folder);
-    Result<void> ready = make_task_folders(work.launch, work.start, work.paths);
-    if (ready) ready = set_up(work);
+    Result<Fd> task_log = make_task_folders(work.launch, work.start, work.paths);
+    if (!task_log) return prepare_failed(work, task_log.error());
+    work.log.emplace(std::move(*task_log), settings_.machine.log_window_bytes);
+    const Result<void> ready = set_up(work);
     if (!ready) return prepare_failed(work, ready.error());
     fetch(work);
 }
@@ -187,16 +187,13 @@ void Loop::fetched(TaskRef task, const Result<void>& result) {
     if (work == nullptr) return;
     if (!result) return prepare_failed(*work, result.error());
     share_code(*work);
-    Result<LogStream> log = LogStream::open(work->paths.log_file, settings_.machine.log_window_bytes);
-    if (!log) return prepare_failed(*work, log.error());
-    work->log = std::move(*log);
     give(Prepared{.task = task, .timeout = Duration(work->launch.timeout_micros)});
 }
 
 // A snapshot becomes visible by its rename, whole; if another task was faster, its copy serves.
 void Loop::share_code(const Work& work) {
     const std::string fresh = work.paths.folder + "/code.new";
-    if (!exists(fresh)) return;
+    if (work.launch.code_uri.empty() || !exists(fresh)) return;
     const std::string folder = code_folder(work);
     (void)make_directories(parent_of(folder));
     if (::rename(fresh.c_str(), folder.c_str()) != 0) (void)remove_tree(fresh);

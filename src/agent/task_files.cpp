@@ -170,11 +170,19 @@ Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
     {
         LAVANT_TRY(const Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
         LAVANT_TRY_VOID(write_all(file.get(), wire::encode_frame(ToAgent{start})));
-        if (::fdatasync(file.get()) != 0) return fail(system_error("cannot sync '" + temporary + "'", errno));
     }
     if (::rename(temporary.c_str(), paths.launch_file.c_str()) != 0)
         return fail(system_error("cannot rename '" + temporary + "'", errno));
     return {};
+}
+
+Result<void> forget_tasks_of_another_boot(const std::string& node_folder, const std::string& machine_boot) {
+    const std::string file = node_folder + "/machine";
+    const Result<std::string> known = read_file(file, 4096);
+    if (known && *known == machine_boot) return {};
+    LAVANT_TRY_VOID(remove_tree(node_folder + "/tasks"));
+    LAVANT_TRY_VOID(make_directories(node_folder));
+    return write_file_atomically(file, machine_boot);
 }
 
 Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
@@ -271,8 +279,12 @@ Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView
     return spec::substitute(launch.command, lookup);
 }
 
-Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
-    LAVANT_TRY_VOID(make_directories(paths.folder));
+Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
+    if (::mkdir(paths.folder.c_str(), 0700) != 0) {
+        // Left by an agent that died while it prepared this very task; or the first task of the node.
+        LAVANT_TRY_VOID(remove_tree(paths.folder));
+        LAVANT_TRY_VOID(make_directories(paths.folder));
+    }
     std::string line = "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
                        ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
                        ", python " +
@@ -280,12 +292,21 @@ Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& st
                                                                : launch.environment.python_home + "/bin/python") +
                        "\n";
     if (!launch.environment.note.empty()) line += "lavant: " + launch.environment.note + "\n";
-    LAVANT_TRY(const Fd log, open_file(paths.log_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    LAVANT_TRY(Fd log, open_file(paths.log_file, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
     LAVANT_TRY_VOID(write_all(log.get(), line));
     for (const LaunchOutput& output : launch.outputs) {
         if (!is_direct(output.mode)) LAVANT_TRY_VOID(make_directories(join(paths.outputs, output.name)));
     }
-    return {};
+    return log;
+}
+
+Result<void> remove_task_folder(const TaskPaths& paths) {
+    // Most tasks leave nothing but these, and naming them costs far less than looking around.
+    for (const std::string* file : {&paths.launch_file, &paths.log_file}) (void)::unlink(file->c_str());
+    (void)::unlink((paths.folder + "/run.state").c_str());
+    (void)::rmdir(paths.working_folder.c_str());
+    if (::rmdir(paths.folder.c_str()) == 0) return {};
+    return remove_tree(paths.folder);
 }
 
 void append_to_log(const TaskPaths& paths, std::string_view line) {
@@ -298,8 +319,11 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
     Uploads found;
     UploadFinder finder(found);
     const std::string artifacts = artifact_prefix(launch.job_name);
-    finder.tree(written + "/outputs", {kArtifactContainer, artifacts + "outputs"});
-    finder.tree(written + "/logs", {kArtifactContainer, artifacts + "logs"});
+    for (const char* name : {"outputs", "logs"}) {
+        const std::string folder = written + "/" + name;
+        if (::rmdir(folder.c_str()) == 0) continue;  // Empty, like most: told by one call.
+        finder.tree(folder, {kArtifactContainer, artifacts + name});
+    }
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
         const Result<BlobPlace> place = parse_datastore_uri(output.uri);

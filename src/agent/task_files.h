@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/model/launch.h"
@@ -35,7 +36,7 @@ TaskPaths paths_of(const std::string& node_folder, TaskRef task);
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash);
 std::string log_name_of(const StartTask& start);                     // "user_logs/std_log.txt"
 
-// Durable when it returns.
+// Survives this process, not the machine: see forget_tasks_of_another_boot().
 [[nodiscard]] Result<void> save_launch(const TaskPaths& paths, const StartTask& start);
 
 struct SavedTask {
@@ -43,6 +44,9 @@ struct SavedTask {
     lavant::Launch launch;
     Instant launched_at{};
 };
+// After a restart of the machine nothing of its tasks runs, and what was not synced may be half there: the spool is
+// emptied. The server learns from the Hello that the machine was restarted, and takes the tasks as lost.
+[[nodiscard]] Result<void> forget_tasks_of_another_boot(const std::string& node_folder, const std::string& machine_boot);
 // The tasks of earlier agent processes. Folders of tasks that were never launched are removed.
 [[nodiscard]] Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder);
 
@@ -68,8 +72,9 @@ struct TaskView {
 
 [[nodiscard]] Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view);
 
-// Spool, log and output folders; the log starts with the line that names node and environment.
-[[nodiscard]] Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths);
+// Spool, log and output folders; the log starts with the line that names the environment. Returns the log, readable.
+[[nodiscard]] Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths);
+[[nodiscard]] Result<void> remove_task_folder(const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
 
 // One file to be kept, and its final place.
@@ -82,7 +87,8 @@ struct Uploads {
     std::vector<Upload> files;
     std::string problem;  // what cannot be kept, and why; "" if all can
 };
-// `written` is where the working folder's files are seen from outside. Links that leave their tree are skipped.
+// `written` is where the working folder's files are seen from outside. Links that leave their tree are skipped. Its
+// outputs and logs folders are removed where they are empty.
 Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written);
 
 // "ValueError: no such column": the last line of the last Python traceback in `log`.

@@ -53,6 +53,30 @@ TEST_F(TaskFiles, FindTheirTasksAgain) {
     EXPECT_EQ(list_directory(node_ + "/tasks")->size(), 1U) << "what was never launched is removed";
 }
 
+TEST_F(TaskFiles, DoNotTrustTheSpoolOfAnotherBoot) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    ASSERT_TRUE(save_launch(paths_, start));
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));
+    EXPECT_EQ(load_tasks(node_)->size(), 1U);
+    put(paths_.launch_file, "");  // as a power cut may leave it
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "two"));
+    EXPECT_EQ(load_tasks(node_)->size(), 0U);
+}
+
+TEST_F(TaskFiles, GoWithTheTask) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
+    for (const bool plain : {true, false}) {
+        ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+        ASSERT_TRUE(make_directories(paths_.working_folder));
+        if (!plain) put(paths_.working_folder + "/a/b/c", "x");
+        ASSERT_TRUE(save_launch(paths_, start));
+        ASSERT_TRUE(remove_task_folder(paths_));
+        EXPECT_FALSE(exists(paths_.folder));
+    }
+}
+
 TEST_F(TaskFiles, NameFolders) {
     EXPECT_EQ(task_folder_name(kTask), "42.3.1");
     EXPECT_EQ(parse_task_folder_name("42.3.1"), kTask);

@@ -112,12 +112,14 @@ Result<void> run(const Arguments& arguments) {
     LAVANT_TRY(const std::unique_ptr<adapters::AgentLink> link,
                adapters::AgentLink::make({.server_url = arguments.server, .ca_file = arguments.ca_file}));
     SystemClock clock;
+    const std::string machine_boot(trim(read_file("/proc/sys/kernel/random/boot_id", 256).value_or("unknown")));
     agent::LoopSettings settings{.node = {arguments.node},
                                  .folder = arguments.folder,
                                  .server_url = arguments.server,
                                  .ca_file = arguments.ca_file,
                                  .enrol_token = std::string(trim(read_file(arguments.token_file, 4096).value_or(""))),
-                                 .boot = random_name(),
+                                 .boot = machine_boot + "." + random_name(),
+                                 .machine_boot = machine_boot,
                                  .host = host_name(),
                                  .resources = ordered(arguments.folder),
                                  .confined = arguments.sandbox};

@@ -495,8 +495,8 @@ class AgentLink::Parts {
         }
         if (too_old) {  // The server closed it between two requests: once more on a fresh one.
             exchange.again = true;
+            sessions_ -= idle_.size();
             idle_.clear();
-            sessions_ = std::min(sessions_, kSessionsMax - 1);
             waiting_.push_front(std::move(exchange));
             return pump();
         }

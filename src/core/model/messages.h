@@ -62,7 +62,7 @@ struct TaskReport {
 struct Hello {
     int protocol = kAgentProtocol;
     NodeId node;
-    std::string boot;
+    std::string boot;  // "<boot of the machine>.<this process>"
     std::string host;
     Resources machine;
     std::string protections;

@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "base/check.h"
 #include "core/plane/plane.h"
 
 namespace lavant::plane {
+namespace {
+
+// Of an agent's boot "<the machine's>.<the process's>"; "" where an agent tells only the latter.
+std::string_view machine_of(std::string_view boot) {
+    const std::size_t dot = boot.find('.');
+    return dot == std::string_view::npos ? "" : boot.substr(0, dot);
+}
+
+}  // namespace
 
 Plane::LiveNode* Plane::linked_node(NodeId id, std::uint64_t link) {
     const auto found = nodes_.find(id);
@@ -39,6 +49,10 @@ void Plane::apply_one(const NodeLinked& event, Instant now, Outcome& out) {
     node.link = event.link;
     node.last_heard = now;
     node.host = event.hello.host;
+    // A machine that was restarted has forgotten what it may have begun: the start is not repeated there.
+    const bool restarted = !node.row.boot.empty() && machine_of(node.row.boot) != machine_of(event.hello.boot);
+    if (restarted && node.task && tasks_.at(*node.task).phase == TaskPhase::Assigned)
+        tasks_.at(*node.task).phase = TaskPhase::Preparing;
     if (node.row.boot != event.hello.boot || node.row.protections != event.hello.protections) {
         node.row.boot = event.hello.boot;
         node.row.protections = event.hello.protections;

@@ -284,6 +284,21 @@ TEST(Plane, SendsAnAssignmentAgainToAnAgentThatNeverGotIt) {
     EXPECT_EQ(count<StartTask>(world.link(1)), 1);
 }
 
+TEST(Plane, DoesNotRepeatAnAssignmentOnAMachineThatWasRestarted) {
+    const auto attempt_after = [](const std::string& boot) {
+        World world;
+        world.carry_out(world.submit("a"));
+        world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m1.p1"}});
+        const Outcome out = world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = boot}});
+        for (const Send& send : out.sends)
+            if (const auto* start = std::get_if<StartTask>(&send.message)) return start->task.attempt;
+        return 0;
+    };
+    const int before = attempt_after("m1.p1");
+    EXPECT_EQ(attempt_after("m1.p2"), before) << "another process knows what was launched";
+    EXPECT_EQ(attempt_after("m2.p2"), before + 1) << "another boot of the machine does not";
+}
+
 TEST(Plane, IgnoresReportsOfAnOldLink) {
     World world;
     world.carry_out(world.submit("a"));
