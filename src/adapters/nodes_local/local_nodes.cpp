@@ -10,7 +10,6 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::nodes_local {
 namespace {
@@ -175,7 +174,7 @@ Result<void> LocalNodes::stop_node(NodeId node) {
     } else {
         LAVANT_TRY_VOID(kill_without_cgroup(folder));
     }
-    return host::remove_whole_tree(folder.path());
+    return remove_tree(folder.path());
 }
 
 Result<std::vector<ports::NodeProvider::Held>> LocalNodes::list_nodes() {

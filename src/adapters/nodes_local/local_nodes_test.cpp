@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::nodes_local {
 namespace {
@@ -51,7 +50,7 @@ class Nodes : public ::testing::TestWithParam<Mode> {
         ASSERT_TRUE(all);
         for (const auto& held : *all) EXPECT_TRUE(nodes_->stop_node(held.node));
         EXPECT_TRUE(host::processes_with_argument(seconds_).empty());
-        EXPECT_TRUE(host::remove_whole_tree(base_));
+        EXPECT_TRUE(remove_tree(base_));
     }
     // A fork of the agent that has not executed anything, as a task's supervisor is; it dies of nothing but a kill.
     std::string supervisor() const { return "(trap '' TERM; sleep " + seconds_ + "; sleep " + seconds_ + ") &\n"; }

@@ -1,6 +1,7 @@
 #include "adapters/sandbox_linux/launcher.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
@@ -144,11 +145,15 @@ bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes)
     ::prctl(PR_SET_NAME, "lavant-launcher", 0, 0, 0);
     constexpr int kSocket = 3;
     if (socket != kSocket) ::dup2(socket, kSocket);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    for (const int standard : {0, 1, 2}) ::dup2(nothing, standard);
+    raise_own_oom_score();
     ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
     while (true) {
         Request request;
         if (!receive(kSocket, request, arena, arena_bytes)) ::_exit(0);
-        Reply reply{.pid = fork_supervisor(request.plan, request.place, true)};
+        request.plan.from_launcher = true;
+        Reply reply{.pid = fork_supervisor(request.plan, request.place)};
         if (reply.pid < 0) reply.error = errno;
         ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
         if (::send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) != sizeof reply) ::_exit(0);
@@ -157,11 +162,11 @@ bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes)
 
 }  // namespace
 
-pid_t fork_supervisor(const Plan& plan, const ForkPlace& place, bool from_launcher) {
+pid_t fork_supervisor(const Plan& plan, const ForkPlace& place) {
     clone_args arguments{};
     arguments.flags = CLONE_CLEAR_SIGHAND;
-    if (from_launcher) arguments.flags |= CLONE_PARENT;
-    if (!from_launcher) arguments.exit_signal = SIGCHLD;
+    if (plan.from_launcher) arguments.flags |= CLONE_PARENT;
+    if (!plan.from_launcher) arguments.exit_signal = SIGCHLD;
     if (place.namespaces) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
     if (place.cgroup >= 0) {
         arguments.flags |= CLONE_INTO_CGROUP;

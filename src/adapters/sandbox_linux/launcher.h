@@ -20,7 +20,7 @@ struct ForkPlace {
 
 // Forks a supervisor from this process. Its parent is this process, or, from a launcher, the launcher's.
 // The child does not return. Signals must be blocked. -1: errno tells.
-pid_t fork_supervisor(const Plan& plan, const ForkPlace& place, bool from_launcher);
+pid_t fork_supervisor(const Plan& plan, const ForkPlace& place);
 
 class Launcher {
  public:

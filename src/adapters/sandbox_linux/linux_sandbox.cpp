@@ -16,7 +16,6 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -160,7 +159,7 @@ Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
     LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena_));
     if (launched > 0) return launched;
     const SignalsBlocked blocked;
-    const pid_t pid = fork_supervisor(plan, place, false);
+    const pid_t pid = fork_supervisor(plan, place);
     if (pid < 0) return fail(system_error("start the task's supervisor", errno));
     return pid;
 }
@@ -280,7 +279,7 @@ void LinuxSandbox::release(TaskRef ref) {
     const Running* task = find(ref);
     if (task == nullptr) return;
     // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be removed.
-    static_cast<void>(host::remove_whole_tree(overlay_work_of(task->folder)));
+    static_cast<void>(remove_tree(overlay_work_of(task->folder)));
     slots_.give_back(task->state.slot);
     tasks_.erase(ref);
 }

@@ -52,6 +52,7 @@ struct Plan {
     bool find_descendants = false;   // no cgroup and no pid namespace: the supervisor finds what is left behind
     std::int64_t processes_max = 0;  // 0: as inherited
     std::int64_t data_bytes_max = 0;
+    bool from_launcher = false;      // which has raised the out-of-memory score and opened /dev/null for its children
     int state_fd = -1;
     int log_fd = -1;
     int go_fd = -1;  // closes when the agent has recorded the supervisor, or died

@@ -5,7 +5,6 @@
 
 #include <chrono>
 
-#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 
@@ -41,7 +40,7 @@ void SandboxFixture::SetUp() {
 
 void SandboxFixture::TearDown() {
     sandbox_.reset();
-    EXPECT_TRUE(host::remove_whole_tree(base_));
+    EXPECT_TRUE(remove_tree(base_));
 }
 
 std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {

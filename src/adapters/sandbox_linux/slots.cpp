@@ -4,7 +4,6 @@
 
 #include "adapters/sandbox_linux/system_view.h"
 #include "base/log.h"
-#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -39,7 +38,7 @@ void Slots::give_back(int number) {
 }
 
 Result<void> Slots::clean(Slot& slot) {
-    if (!slot.scratch.empty()) LAVANT_TRY_VOID(host::remove_contents(slot.scratch));
+    if (!slot.scratch.empty()) LAVANT_TRY_VOID(remove_contents(slot.scratch));
     slot.clean = true;
     return {};
 }
