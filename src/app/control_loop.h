@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,7 @@ struct LoopStats {
     std::uint64_t commits_failed = 0;
     Duration commit_total{};
     Duration commit_last{};
+    Duration lag_last{};  // how long the oldest event of the last batch had waited
     std::size_t batch_last = 0;
     std::size_t inbox = 0;
     plane::Census census;  // queue by reason, nodes by state
@@ -83,11 +85,13 @@ class ControlLoop {
     plane::Plane plane_;
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
+    Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 
-    mutable std::mutex mutex_;  // guards inbox_, waking_ and stats_
+    mutable std::mutex mutex_;  // guards what follows
     std::condition_variable arrived_;
-    std::vector<Pending> inbox_;
+    std::deque<Pending> inbox_;
+    Instant oldest_at_{};  // when the inbox became not empty
     bool waking_ = false;
     LoopStats stats_;
 };

@@ -31,6 +31,7 @@ spdlog::level::level_enum to_spdlog(Level level) {
         case Level::Info: return spdlog::level::info;
         case Level::Warning: return spdlog::level::warn;
         case Level::Error: return spdlog::level::err;
+        case Level::Silent: return spdlog::level::off;
     }
     return spdlog::level::err;
 }

@@ -9,7 +9,7 @@
 
 namespace lavant {
 
-enum class Level { Debug, Info, Warning, Error };
+enum class Level { Debug, Info, Warning, Error, Silent };
 using LogField = std::pair<std::string_view, std::string>;
 
 struct LogSettings {

@@ -156,7 +156,10 @@ std::optional<Duration> parse_iso_duration(std::string_view text) {
         if (in_time && unit == 'M') seconds = 60;
         if (in_time && unit == 'S') seconds = 1;
         if (seconds == 0) return std::nullopt;
+        constexpr std::int64_t kCenturies = 100'000'000'000;  // Seconds; far from overflow, beyond any use.
+        if (number > kCenturies / seconds) return std::nullopt;
         micros += number * seconds * 1'000'000 + fraction * seconds;
+        if (micros > kCenturies * 1'000'000) return std::nullopt;
         any = true;
     }
     if (!any) return std::nullopt;

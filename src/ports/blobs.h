@@ -38,6 +38,13 @@ struct BlobListing {
 
 // What an attempt uploads lies below this folder of its container until it is published. Hidden from list().
 inline constexpr std::string_view kStagingFolder = ".lavant-staging";
+// Whether a blob name lies there. Only the staging routes may read or write such names; others refuse them.
+inline bool is_staged(std::string_view name) {
+    return name.substr(0, name.find('/')) == kStagingFolder;
+}
+
+// A blob's content type travels as this entry of the metadata given to put() and set_metadata().
+inline constexpr std::string_view kContentTypeKey = "content-type";
 
 // Blob names are relative paths: no empty, "." or ".." segment, no NUL; anything else is InvalidArgument.
 // Any thread. What a write acknowledged survives a power cut.
@@ -72,7 +79,8 @@ class BlobStore {
     [[nodiscard]] virtual Result<void> append(const std::string& container, const std::string& name,
                                               std::uint64_t offset, std::string_view bytes) = 0;
     virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
-    // Moves every file below `from` (a folder of blobs) to below `to`; repeated calls finish the work.
+    // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`; what is
+    // there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,
                                                const std::string& to) = 0;
 };

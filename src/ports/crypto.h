@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,13 @@ class Crypto {
     virtual ~Crypto() = default;
     virtual std::string random_bytes(std::size_t count) = 0;
     virtual std::string sha256(std::string_view bytes) = 0;
+    // Of all chunks in order, until `next` gives none; for what does not fit into memory. Adapters that can hash
+    // piece by piece override it.
+    virtual std::string sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
+        std::string all;
+        while (const auto chunk = next()) all += *chunk;
+        return sha256(all);
+    }
     virtual std::string md5(std::string_view bytes) = 0;  // for Content-MD5 and ETags, never for trust
     virtual std::string hmac_sha256(std::string_view key, std::string_view bytes) = 0;
     virtual bool equal_in_constant_time(std::string_view a, std::string_view b) = 0;

@@ -39,6 +39,8 @@ class AgentLinks {
  public:
     virtual ~AgentLinks() = default;
     virtual void send(NodeId node, ToAgent message) = 0;
+    // Ends every link: the server's memory was made anew, and each agent's next Hello brings it up to date.
+    virtual void drop_links() = 0;
 };
 
 }  // namespace lavant::ports

@@ -11,6 +11,9 @@
 
 namespace lavant::ports {
 
+// No query answers more rows than this, whatever limit it asks for.
+inline constexpr int kRowsPerQuery = 10'000;
+
 // Called from the control loop's thread only.
 class Store {
  public:
@@ -22,6 +25,7 @@ class Store {
     // One transaction, durable when it returns. The answer has one flag per batch.assets entry: false means
     // the row was not as expected and this one entry was left out (the rest is committed). A version guard of
     // any other row that does not hold is Conflict, and nothing is written. Unavailable: the outcome is unknown.
+    // The store counts Asset::row_version itself. A row may occur twice: its writes apply in their order.
     [[nodiscard]] virtual Result<std::vector<bool>> commit(const WriteBatch& batch) = 0;
 
     [[nodiscard]] virtual Result<std::optional<Job>> find_job(const std::string& workspace,

@@ -12,7 +12,7 @@ BOOST_DESCRIBE_STRUCT(TaskRef, (), (job, attempt, index))
 BOOST_DESCRIBE_STRUCT(TaskEnd, (),
                       (reason, exit_code, signal, error_code, message, traceback_line, has_outputs, usage))
 
-BOOST_DESCRIBE_STRUCT(Welcome, (), (protocol, lease_micros, heartbeat_micros))
+BOOST_DESCRIBE_STRUCT(Welcome, (), (protocol, lease_micros, heartbeat_micros, heard))
 BOOST_DESCRIBE_STRUCT(StartTask, (), (task, instances, hosts, launch, job_token))
 BOOST_DESCRIBE_STRUCT(StopTask, (), (task, why, grace_micros))
 BOOST_DESCRIBE_STRUCT(ForgetTask, (), (task))
@@ -20,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(LogDurable, (), (task, file, bytes))
 BOOST_DESCRIBE_STRUCT(ReleaseNode, (), ())
 BOOST_DESCRIBE_STRUCT(TaskReport, (), (task, phase, at_micros, end))
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, boot, host, machine, protections, tasks))
-BOOST_DESCRIBE_STRUCT(Heartbeat, (), ())
+BOOST_DESCRIBE_STRUCT(Heartbeat, (), (number))
 BOOST_DESCRIBE_STRUCT(LogBytes, (), (task, file, offset, bytes))
 
 BOOST_DESCRIBE_STRUCT(LaunchInput, (), (name, type, mode, value))
@@ -30,7 +30,7 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
                       (workspace, subscription, resource_group, workspace_name, job_name, root_job_name,
                        experiment_name, experiment_id, command, code_uri, code_hash, environment,
                        environment_variables, inputs, outputs, timeout_micros, distribution, process_count,
-                       keep_on_failure))
+                       keep_on_failure, confined))
 
 BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))

@@ -65,7 +65,7 @@ struct JobHead {
     PoolId pool;
     int instances = 1;
     int priority = 0;  // higher first
-    int attempt = 0;   // 0 before the first placement
+    int attempt = 1;   // the one that runs, or waits to
     int retries_used = 0;
     RetryPolicy retry;
     Instant submitted_at{};

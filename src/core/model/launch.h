@@ -52,6 +52,7 @@ struct Launch {
     std::string distribution;         // "", "pytorch", "mpi", "tensorflow", "ray"
     int process_count = 1;            // per instance
     bool keep_on_failure = false;
+    bool confined = true;             // `lavant.sandbox: off` asks for none
 };
 
 }  // namespace lavant

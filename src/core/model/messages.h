@@ -14,10 +14,13 @@ inline constexpr int kAgentProtocol = 1;
 
 // --- server to agent ---
 
+// Answers a Hello (heard = 0) and every Heartbeat (heard = its number). The agent's lease counts from the moment
+// it sent what is answered here, so a slow network never stretches it.
 struct Welcome {
     int protocol = kAgentProtocol;
     std::int64_t lease_micros = 0;
     std::int64_t heartbeat_micros = 0;
+    std::int64_t heard = 0;
 };
 // Repeated after a reconnect; a task the agent already has is not started again.
 struct StartTask {
@@ -65,7 +68,9 @@ struct Hello {
     std::string protections;
     std::vector<TaskReport> tasks;
 };
-struct Heartbeat {};
+struct Heartbeat {
+    std::int64_t number = 0;  // counts from 1, never reused by an agent process
+};
 struct LogBytes {
     TaskRef task;
     std::string file;  // "user_logs/std_log.txt"

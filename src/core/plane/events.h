@@ -66,6 +66,7 @@ struct NodeUnlinked {
 struct NodeHeard {
     NodeId node;
     std::uint64_t link = 0;
+    std::int64_t number = 0;  // of the heartbeat, echoed in the answer
 };
 struct TaskReported {
     NodeId node;
@@ -86,6 +87,7 @@ struct NodesHeld {  // what the provider holds: the reconciler compares
         bool agent_alive = false;
     };
     std::vector<Held> nodes;
+    Instant listed_at{};  // when the listing began: nodes that changed later are not judged by it
 };
 
 // Time passed; sent by the control loop itself.
@@ -111,11 +113,20 @@ struct Send {
     ToAgent message;  // of a StartTask, the control loop fills `launch` and `job_token`
 };
 
-// What a batch leads to: written in one transaction, and only then sent and answered.
+// Which of the batch's asset writes a ticket waits for.
+struct AssetReply {
+    Ticket ticket = 0;
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+// What a batch leads to: written in one transaction, and only then sent, answered and carried out.
 struct Outcome {
     WriteBatch writes;
     std::vector<Reply> replies;
+    std::vector<AssetReply> asset_replies;
     std::vector<Send> sends;
+    std::vector<OutboxEntry> effects;
 };
 
 }  // namespace lavant::plane

@@ -1,0 +1,58 @@
+# Two commands on a fresh Debian 12: `make hello` and `make test`. Both install what is missing when run as root.
+
+SHELL := /bin/bash
+BIN := build/release/lavant
+
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long bench format clean
+
+help:
+	@echo 'make hello     build and run the first job'
+	@echo 'make test      every test'
+	@echo 'make lavant    build $(BIN)'
+	@echo 'make tsan | fuzz | sim-long | bench    longer checks and figures'
+	@echo 'make clean     remove build/'
+
+bootstrap:
+	@tools/bootstrap.sh
+
+lavant: bootstrap
+	cmake --preset release
+	cmake --build build/release --target lavant
+
+hello: lavant
+	@tools/hello.sh $(BIN) examples/hello/job.yml
+
+asan-tests: bootstrap
+	cmake --preset asan
+	cmake --build build/asan --target lavant_all_tests
+
+test: asan-tests lavant venv
+	tools/test.sh
+
+venv:
+	@tools/python_env.sh
+
+tsan: bootstrap
+	cmake --preset tsan
+	cmake --build build/tsan --target lavant_all_tests
+	ctest --test-dir build/tsan --output-on-failure -j 2
+
+fuzz: bootstrap
+	tools/fuzz.sh
+
+SEEDS := 100000
+sim-long: bootstrap
+	cmake --preset release
+	cmake --build build/release --target lavant-sim
+	printf '%s\n' 1 $$(($(SEEDS) / 2 + 1)) | \
+	    xargs -P 2 -I{} build/release/tests/simulation/lavant-sim --seed {} --count $$(($(SEEDS) / 2))
+
+bench: lavant
+	cmake --build build/release --target bench_spawn bench_load
+	python3 bench/run.py --bin build/release
+
+format:
+	clang-format-16 -i $$(git ls-files '*.cpp' '*.h')
+
+clean:
+	rm -rf build

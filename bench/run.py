@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Measures Lavant beside the bare limit in the same run; prints a table and writes build/bench.json.
+
+Usage: bench/run.py --bin build/release [--jobs 10000] [--only NAME ...]
+CPU is user + system time of the server, its agents and everything they started, read from /proc.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid):
+    """Of the process and of its children that it has waited for."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return sum(int(fields[i]) for i in (11, 12, 13, 14)) / TICKS
+
+
+def memory_mib(pid):
+    """Private and shared pages, the shared ones divided among those who share them."""
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def resident_mib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+class Server:
+    def __init__(self, binary, data):
+        self.binary, self.data = binary, pathlib.Path(data)
+        ours, theirs = os.pipe()
+        self.process = subprocess.Popen([binary, "serve", "--port", "0", "--data", data, "--ready-fd", str(theirs)],
+                                        pass_fds=(theirs,), stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        os.close(theirs)
+        with os.fdopen(ours) as ready:
+            line = ready.readline().strip()
+        if line != "ready":
+            raise SystemExit(f"the server did not start: {line}")
+        endpoint = json.loads((self.data / "endpoint").read_text())
+        self.environment = dict(os.environ, LAVANT_ENDPOINT=endpoint["url"].rstrip("/"), LAVANT_CA=endpoint["ca"],
+                                LAVANT_TOKEN=(self.data / "owner.key").read_text().strip(),
+                                LAVANT_SUB="s", LAVANT_RG="g", LAVANT_WS="w")
+
+    def agents(self):
+        return [int(path.read_text().split()[0]) for path in (self.data / "nodes").glob("*/agent.pid")]
+
+    def cpu(self):
+        return cpu_seconds(self.process.pid) + sum(cpu_seconds(pid) for pid in self.agents())
+
+    def load(self, loader, *arguments, **variables):
+        made = subprocess.run([loader, *map(str, arguments)], env=dict(self.environment, **variables),
+                              capture_output=True, text=True)
+        if made.returncode != 0:
+            raise SystemExit(f"load failed: {made.stderr[-2000:]}")
+        return json.loads(made.stdout)
+
+    def metrics(self):
+        made = subprocess.run(["curl", "-s", "--cacert", self.environment["LAVANT_CA"],
+                               "-H", f"Authorization: Bearer {self.environment['LAVANT_TOKEN']}",
+                               self.environment["LAVANT_ENDPOINT"] + "/metrics"], capture_output=True, text=True)
+        figures = {}
+        for line in made.stdout.splitlines():
+            if line and not line.startswith("#"):
+                key, value = line.rsplit(" ", 1)
+                figures[key] = float(value)
+        return figures
+
+    def wait_until_done(self):
+        while self.metrics().get("lavant_jobs_live", 0) > 0:
+            time.sleep(0.05)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        for pid in self.agents():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def with_server(binary, work):
+    with tempfile.TemporaryDirectory(prefix="lavant-bench-") as data:
+        server = Server(binary, data)
+        try:
+            return work(server)
+        finally:
+            server.stop()
+
+
+def bare(folder, count):
+    return json.loads(subprocess.check_output([folder / "bench/bench_spawn", str(count), "2"]))
+
+
+def xargs(count):
+    before = os.times()
+    start = time.monotonic()
+    subprocess.run("seq %d | xargs -P2 -n1 /bin/true" % count, shell=True, check=True)
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return {"cpu_ms_each": cpu * 1000 / count, "per_s": count / (time.monotonic() - start)}
+
+
+def throughput(server, loader, count, sandbox):
+    server.load(loader, "latency", 20)  # nodes are there, caches are warm
+    cpu = server.cpu()
+    start = time.monotonic()
+    submitted = server.load(loader, "submit", count, 16, "Standard_DS1_v2", "b" + sandbox, LAVANT_BENCH_SANDBOX=sandbox)
+    server.wait_until_done()
+    wall = time.monotonic() - start
+    return {"jobs": count, "per_s": count / wall, "submitted_per_s": submitted["per_s"],
+            "cpu_ms_each": (server.cpu() - cpu) * 1000 / count}
+
+
+def idle(server, loader):
+    server.load(loader, "latency", 20)
+    time.sleep(2)
+    cpu, agent_cpu = cpu_seconds(server.process.pid), sum(map(cpu_seconds, server.agents()))
+    time.sleep(20)
+    return {"server_mib": resident_mib(server.process.pid), "server_pss_mib": memory_mib(server.process.pid),
+            "agent_mib": max(map(resident_mib, server.agents())), "agent_pss_mib": max(map(memory_mib, server.agents())),
+            "server_cpu_percent": (cpu_seconds(server.process.pid) - cpu) * 100 / 20,
+            "agents_cpu_percent": (sum(map(cpu_seconds, server.agents())) - agent_cpu) * 100 / 20}
+
+
+def queued(server, loader, count):
+    """Cost of a submission with `count` jobs in the queue: they wait behind one that never ends."""
+    server.load(loader, "submit", count, 16, "Standard_DS3_v2", "filler")
+    cpu = cpu_seconds(server.process.pid)
+    server.load(loader, "submit", 2000, 16, "Standard_DS3_v2", "probe")
+    return {"queued": count, "cpu_ms_each": (cpu_seconds(server.process.pid) - cpu) * 1000 / 2000,
+            "server_mib": resident_mib(server.process.pid)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default="build/release", type=pathlib.Path)
+    parser.add_argument("--jobs", default=10000, type=int)
+    parser.add_argument("--only", nargs="*")
+    options = parser.parse_args()
+    folder = options.bin.resolve()
+    binary, loader = str(folder / "lavant"), str(folder / "bench/bench_load")
+    figures = {}
+
+    def measure(name, work):
+        if options.only and name not in options.only:
+            return
+        figures[name] = work()
+        print(f"{name:24}", json.dumps({k: round(v, 3) for k, v in figures[name].items()}), flush=True)
+
+    measure("bare spawn", lambda: bare(folder, 5000))
+    measure("xargs -P2", lambda: xargs(5000))
+    measure("jobs, sandbox off", lambda: with_server(binary, lambda s: throughput(s, loader, options.jobs, "off")))
+    measure("jobs, sandbox on", lambda: with_server(binary, lambda s: throughput(s, loader, options.jobs, "on")))
+    measure("bare spawn again", lambda: bare(folder, 5000))
+    measure("latency, warm", lambda: with_server(binary, lambda s: (s.load(loader, "latency", 20), s.load(loader, "latency", 500))[1]))
+    measure("first job from zero", lambda: with_server(binary, lambda s: s.load(loader, "latency", 1)))
+    measure("idle", lambda: with_server(binary, lambda s: idle(s, loader)))
+    measure("1,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 1000)))
+    measure("100,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 100000)))
+    if "bare spawn" in figures:
+        limit = figures["bare spawn"]["cpu_ms_each"]
+        for name in ("xargs -P2", "jobs, sandbox off", "jobs, sandbox on"):
+            if name in figures:
+                figures[name]["times_bare"] = figures[name]["cpu_ms_each"] / limit
+                print(f"{name:24} {figures[name]['times_bare']:.2f} x the bare spawn's CPU")
+    pathlib.Path("build").mkdir(exist_ok=True)
+    pathlib.Path("build/bench.json").write_text(json.dumps(figures, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

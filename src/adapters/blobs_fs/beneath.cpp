@@ -1,0 +1,102 @@
+#include "adapters/blobs_fs/beneath.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace lavant::blobs {
+namespace {
+
+constexpr int kRacesMax = 16;
+
+}  // namespace
+
+Fd open_beneath(int root, const std::string& path, int flags, mode_t mode) {
+    open_how how{};
+    how.flags = static_cast<unsigned int>(flags | O_CLOEXEC | O_NOFOLLOW);
+    how.mode = (flags & O_CREAT) != 0 ? mode : mode_t{0};
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    const char* relative = path.empty() ? "." : path.c_str();
+    for (int i = 0; i < kRacesMax; ++i) {
+        const long raw = ::syscall(SYS_openat2, root, relative, &how, sizeof(how));
+        if (raw >= 0) return Fd(static_cast<int>(raw));
+        if (errno != EAGAIN && errno != EINTR) break;  // EAGAIN: a rename elsewhere disturbed the walk
+    }
+    if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
+        return open_beneath_by_walking(root, path, flags, mode);
+    return Fd();
+}
+
+Fd open_beneath_by_walking(int root, const std::string& path, int flags, mode_t mode) {
+    Fd folder;
+    int at = root;
+    const std::vector<std::string_view> segments = split(path.empty() ? std::string_view(".") : path, '/');
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+        const std::string segment(segments[i]);
+        if (segment == "..") return errno = EXDEV, Fd();
+        const int raw = ::openat(at, segment.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (raw < 0) return Fd();
+        folder = Fd(raw);
+        at = raw;
+    }
+    const std::string last(segments.back());
+    if (last == "..") return errno = EXDEV, Fd();
+    return Fd(::openat(at, last.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode));
+}
+
+bool syncs_in_order(int fd) {
+    struct statfs about {};
+    if (::fstatfs(fd, &about) != 0) return false;
+    return about.f_type == EXT4_SUPER_MAGIC || about.f_type == XFS_SUPER_MAGIC;
+}
+
+Result<void> UnsyncedFolders::sync_last() {
+    if (!folders_.empty()) LAVANT_TRY_VOID(sync_fd(folders_.back().get(), "folder"));
+    folders_.clear();
+    return {};
+}
+
+Result<void> UnsyncedFolders::sync() {
+    for (const Fd& folder : folders_) LAVANT_TRY_VOID(sync_fd(folder.get(), "folder"));
+    folders_.clear();
+    return {};
+}
+
+Result<Fd> make_folders_beneath(int root, const std::string& path, UnsyncedFolders& unsynced) {
+    Fd folder = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+    if (folder) return folder;
+    if (errno == ENOTDIR || errno == ELOOP)
+        return fail(ErrorCode::Conflict, "a part of '" + path + "' is a blob and cannot be a folder too");
+    if (errno != ENOENT || path.empty()) return fail(system_error("open folder '" + path + "'", errno));
+    const SplitPath parts = split_path(path);
+    LAVANT_TRY(Fd parent, make_folders_beneath(root, parts.folder, unsynced));
+    if (::mkdirat(parent.get(), parts.base.c_str(), 0700) != 0 && errno != EEXIST)
+        return fail(system_error("make folder '" + path + "'", errno));
+    folder = open_beneath(parent.get(), parts.base, O_RDONLY | O_DIRECTORY);
+    if (!folder) return fail(system_error("open folder '" + path + "'", errno));
+    unsynced.add(std::move(parent));
+    return folder;
+}
+
+Result<void> sync_fd(int fd, const std::string& what) {
+    if (::fsync(fd) == 0) return {};
+    return fail(system_error("sync " + what, errno));
+}
+
+Fd duplicate(int fd) { return Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
+SplitPath split_path(const std::string& path) {
+    const std::size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) return {"", path};
+    return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+}  // namespace lavant::blobs

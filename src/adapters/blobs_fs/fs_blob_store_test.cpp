@@ -1,0 +1,248 @@
+#include "adapters/blobs_fs/fs_blob_store.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/support/temporary_folder.h"
+
+namespace lavant::adapters {
+namespace {
+
+class FsBlobs : public testing::Test {
+ protected:
+    FsBlobs() { reopen(); }
+    void reopen() {
+        store_ = std::move(*FsBlobStore::open(folder_ / "blobs"));
+        ASSERT_TRUE(store_->make_container("c"));
+    }
+    std::string upload(const std::string& bytes) {
+        const std::string path = store_->temporary_folder() + "/upload-" + std::to_string(++uploads_);
+        EXPECT_TRUE(write_file_atomically(path, bytes));
+        return path;
+    }
+    std::string get(const std::string& name) {
+        return read_file(store_->path_of("c", name), 1U << 20).value_or("absent");
+    }
+    ErrorCode code_of_put(const std::string& container, const std::string& name) {
+        const auto stored = store_->put_bytes(container, name, "x");
+        return stored ? ErrorCode::Internal : stored.error().code;
+    }
+
+    test::TemporaryFolder folder_;
+    std::unique_ptr<FsBlobStore> store_;
+    int uploads_ = 0;
+};
+
+TEST_F(FsBlobs, BlobIsAPlainFileForItsOwnerOnly) {
+    ASSERT_TRUE(store_->put_bytes("c", "a/b.txt", "hello"));
+    EXPECT_EQ(*read_file(folder_ / "blobs/c/a/b.txt", 100), "hello");
+    struct stat status {};
+    ASSERT_EQ(::stat((folder_ / "blobs/c/a/b.txt").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600U);
+    ASSERT_EQ(::stat((folder_ / "blobs/c/a").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700U);
+    const auto found = store_->find("c", "a/b.txt");
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->bytes, 5U);
+    EXPECT_EQ((*found)->name, "a/b.txt");
+    EXPECT_GT((*found)->modified_at, from_micros(0));
+}
+
+TEST_F(FsBlobs, AbsentThingsAreAbsent) {
+    EXPECT_EQ(*store_->find("c", "none"), std::nullopt);
+    EXPECT_EQ(*store_->find("none", "none"), std::nullopt);
+    ASSERT_TRUE(store_->put_bytes("c", "a/b", "x"));
+    EXPECT_EQ(*store_->find("c", "a"), std::nullopt);
+    EXPECT_EQ(*store_->find("c", "a/b/c"), std::nullopt);
+    EXPECT_EQ(store_->remove("c", "none").error().code, ErrorCode::NotFound);
+    EXPECT_EQ(code_of_put("none", "a"), ErrorCode::NotFound);
+    EXPECT_TRUE(store_->has_container("c"));
+    EXPECT_FALSE(store_->has_container("none"));
+    EXPECT_FALSE(store_->has_container(".tmp"));
+}
+
+TEST_F(FsBlobs, PutReplacesAndChangesTheTag) {
+    const auto first = store_->put("c", "a", upload("one"), {}, false);
+    ASSERT_TRUE(first);
+    const auto second = store_->put("c", "a", upload("two"), {}, false);
+    ASSERT_TRUE(second);
+    EXPECT_NE(first->etag, second->etag);
+    EXPECT_EQ(second->etag, (*store_->find("c", "a"))->etag);
+    EXPECT_EQ(get("a"), "two");
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
+}
+
+TEST_F(FsBlobs, OnlyIfAbsentLeavesWhatIsThereAlone) {
+    ASSERT_TRUE(store_->put("c", "a", upload("one"), {{"k", "1"}}, true));
+    const auto second = store_->put("c", "a", upload("two"), {{"k", "2"}}, true);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::AlreadyExists);
+    EXPECT_EQ(get("a"), "one");
+    EXPECT_EQ((*store_->find("c", "a"))->metadata.at("k"), "1");
+}
+
+TEST_F(FsBlobs, ManyThreadsPutOneBlobOnlyOnce) {
+    std::atomic<int> stored{0};
+    std::vector<std::thread> threads;
+    std::vector<std::string> sources;
+    for (int i = 0; i < 8; ++i) sources.push_back(upload(std::to_string(i)));
+    for (const std::string& source : sources)
+        threads.emplace_back([&, source] { stored += store_->put("c", "x/y/z", source, {}, true) ? 1 : 0; });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(stored, 1);
+}
+
+TEST_F(FsBlobs, MetadataAndContentTypeAreKeptReplacedAndDropped) {
+    const std::map<std::string, std::string> metadata = {{"name", "code"}, {"content-type", "text/x-python"}};
+    const auto stored = store_->put("c", "a/b", upload("x"), metadata, false);
+    ASSERT_TRUE(stored);
+    EXPECT_EQ(stored->content_type, "text/x-python");
+    reopen();
+    auto found = *store_->find("c", "a/b");
+    EXPECT_EQ(found->content_type, "text/x-python");
+    EXPECT_EQ(found->metadata, (std::map<std::string, std::string>{{"name", "code"}}));
+    EXPECT_EQ(store_->list({.container = "c"})->blobs.at(0).metadata.at("name"), "code");
+    ASSERT_TRUE(store_->set_metadata("c", "a/b", {{"version", "2"}}));
+    found = *store_->find("c", "a/b");
+    EXPECT_EQ(found->metadata, (std::map<std::string, std::string>{{"version", "2"}}));
+    EXPECT_EQ(found->content_type, "text/x-python");
+    ASSERT_TRUE(store_->put("c", "a/b", upload("y"), {}, false));
+    found = *store_->find("c", "a/b");
+    EXPECT_TRUE(found->metadata.empty());
+    EXPECT_EQ(found->content_type, "");
+    EXPECT_EQ(store_->set_metadata("c", "none", {}).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(store_->set_metadata("c", "a/b", {{"k", std::string(20'000, 'x')}}).error().code,
+              ErrorCode::InvalidArgument);
+}
+
+TEST_F(FsBlobs, MetadataOfBlobsWithAwkwardNamesDoesNotMix) {
+    ASSERT_TRUE(store_->put("c", "a", upload("x"), {{"k", "a"}}, false));
+    ASSERT_TRUE(store_->put("c", "a.meta/b", upload("x"), {{"k", "b"}}, false));
+    ASSERT_TRUE(store_->put("c", "a.d", upload("x"), {{"k", "d"}}, false));
+    EXPECT_EQ((*store_->find("c", "a"))->metadata.at("k"), "a");
+    EXPECT_EQ((*store_->find("c", "a.meta/b"))->metadata.at("k"), "b");
+    EXPECT_EQ((*store_->find("c", "a.d"))->metadata.at("k"), "d");
+}
+
+TEST_F(FsBlobs, HostileNamesAreRefusedByEveryCall) {
+    for (const std::string& name : {std::string("../x"), std::string("/etc/x"), std::string("a/../../x"),
+                                    std::string(), std::string("a\0b", 3), std::string(300, 'x')}) {
+        EXPECT_EQ(code_of_put("c", name), ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->find("c", name).error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->remove("c", name).error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->append("c", name, 0, "x").error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->put_block("c", name, "id", "none").error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->put_block_list("c", name, {}, false).error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->set_metadata("c", name, {}).error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(store_->path_of("c", name), "");
+    }
+    EXPECT_EQ(code_of_put("../c", "x"), ErrorCode::InvalidArgument);
+    EXPECT_EQ(code_of_put(".tmp", "x"), ErrorCode::InvalidArgument);
+    EXPECT_EQ(store_->make_container(".meta").error().code, ErrorCode::InvalidArgument);
+}
+
+TEST_F(FsBlobs, LinksInTheTreeAreNeverFollowed) {
+    test::TemporaryFolder outside;
+    ASSERT_TRUE(write_file_atomically(outside / "secret", "secret"));
+    ASSERT_EQ(::symlink(outside.path().c_str(), (folder_ / "blobs/c/link").c_str()), 0);
+    ASSERT_EQ(::symlink((outside / "secret").c_str(), (folder_ / "blobs/c/file").c_str()), 0);
+    EXPECT_EQ(*store_->find("c", "link/secret"), std::nullopt);
+    EXPECT_EQ(*store_->find("c", "file"), std::nullopt);
+    EXPECT_EQ(code_of_put("c", "link/new"), ErrorCode::Conflict);
+    EXPECT_FALSE(store_->append("c", "file", 0, "x"));
+    EXPECT_FALSE(store_->append("c", "link/secret", 0, "x"));
+    EXPECT_FALSE(store_->remove("c", "link/secret"));
+    ASSERT_TRUE(store_->put_bytes("c", "file", "replaced"));
+    EXPECT_EQ(*read_file(outside / "secret", 100), "secret");
+    EXPECT_EQ(list_directory(outside.path())->size(), 1U);
+    EXPECT_FALSE(store_->put("c", "x", folder_ / "blobs/c/link", {}, false));
+}
+
+TEST_F(FsBlobs, BlobInTheWayOfAFolderIsNamedInTheError) {
+    ASSERT_TRUE(store_->put_bytes("c", "a/b", "x"));
+    for (const auto& refused : {store_->put_bytes("c", "a/b/c", "x").map([](auto) {}),
+                                store_->put_bytes("c", "a", "x").map([](auto) {}),
+                                store_->append("c", "a/b/c", 0, "x"), store_->append("c", "a", 0, "x")}) {
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, ErrorCode::Conflict) << refused.error().message;
+        EXPECT_NE(refused.error().message.find("'a"), std::string::npos);
+    }
+    EXPECT_EQ(get("a/b"), "x");
+}
+
+TEST_F(FsBlobs, RemoveTakesEmptyFoldersAndSideFilesWithIt) {
+    ASSERT_TRUE(store_->put("c", "a/b/c", upload("x"), {{"k", "v"}}, false));
+    ASSERT_TRUE(store_->put_bytes("c", "a/other", "x"));
+    ASSERT_TRUE(store_->remove("c", "a/b/c"));
+    EXPECT_FALSE(exists(folder_ / "blobs/c/a/b"));
+    EXPECT_TRUE(exists(folder_ / "blobs/c/a/other"));
+    ASSERT_TRUE(store_->put_bytes("c", "a/b", "now a blob"));
+    ASSERT_TRUE(store_->remove("c", "a/b"));
+    ASSERT_TRUE(store_->put_bytes("c", "a/b/c", "x"));
+    EXPECT_TRUE((*store_->find("c", "a/b/c"))->metadata.empty());
+}
+
+TEST_F(FsBlobs, BlocksBecomeTheBlobInTheOrderOfTheList) {
+    ASSERT_TRUE(store_->put_block("c", "big", "AAA=", upload("one,")));
+    ASSERT_TRUE(store_->put_block("c", "big", "../../x", upload("two,")));
+    ASSERT_TRUE(store_->put_block("c", "big", "AAA=", upload("ONE,")));
+    EXPECT_EQ(*store_->find("c", "big"), std::nullopt);
+    EXPECT_EQ(store_->put_block_list("c", "big", {"AAA=", "gone"}, false).error().code,
+              ErrorCode::InvalidArgument);
+    const auto stored = store_->put_block_list("c", "big", {"../../x", "AAA=", "AAA="}, true);
+    ASSERT_TRUE(stored) << stored.error().message;
+    EXPECT_EQ(get("big"), "two,ONE,ONE,");
+    EXPECT_EQ(stored->bytes, 12U);
+    EXPECT_FALSE(store_->put_block_list("c", "big", {"AAA="}, false));
+    EXPECT_FALSE(store_->put_block("c", "big", "", upload("x")));
+    EXPECT_FALSE(store_->put_block("c", "big", std::string(200, 'x'), upload("x")));
+    ASSERT_TRUE(store_->put_block_list("c", "empty", {}, false));
+    EXPECT_EQ(get("empty"), "");
+}
+
+TEST_F(FsBlobs, AppendGrowsABlobAndTakesBytesAgain) {
+    ASSERT_TRUE(store_->append("c", "logs/log.txt", 0, "hello "));
+    ASSERT_TRUE(store_->append("c", "logs/log.txt", 6, "world"));
+    ASSERT_TRUE(store_->append("c", "logs/log.txt", 3, "lo world"));
+    ASSERT_TRUE(store_->append("c", "logs/log.txt", 0, ""));
+    EXPECT_EQ(get("logs/log.txt"), "hello world");
+    EXPECT_EQ(store_->append("c", "logs/log.txt", 12, "x").error().code, ErrorCode::Conflict);
+    EXPECT_EQ(store_->append("c", "logs/new.txt", 1, "x").error().code, ErrorCode::Conflict);
+    EXPECT_EQ(*store_->find("c", "logs/new.txt"), std::nullopt);
+    reopen();
+    ASSERT_TRUE(store_->append("c", "logs/log.txt", 11, "!"));
+    EXPECT_EQ(get("logs/log.txt"), "hello world!");
+}
+
+TEST_F(FsBlobs, AppendAfterRemoveOrReplaceWritesToTheNewBlob) {
+    ASSERT_TRUE(store_->append("c", "log", 0, "old"));
+    ASSERT_TRUE(store_->remove("c", "log"));
+    EXPECT_FALSE(store_->append("c", "log", 3, "x"));
+    ASSERT_TRUE(store_->append("c", "log", 0, "new"));
+    EXPECT_EQ(get("log"), "new");
+    ASSERT_TRUE(store_->put_bytes("c", "log", "replaced"));
+    ASSERT_TRUE(store_->append("c", "log", 8, "!"));
+    EXPECT_EQ(get("log"), "replaced!");
+}
+
+TEST_F(FsBlobs, ManyGrowingBlobsKeepOnlySomeFilesOpen) {
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(store_->append("c", "log" + std::to_string(i), 0, "x"));
+    EXPECT_EQ(store_->files_open(), 256U);
+    ASSERT_TRUE(store_->append("c", "log0", 1, "y"));
+    EXPECT_EQ(get("log0"), "xy");
+    EXPECT_EQ(store_->files_open(), 256U);
+}
+
+TEST_F(FsBlobs, TemporaryFolderIsEmptiedAtStart) {
+    upload("left over");
+    reopen();
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
+}
+
+}  // namespace
+}  // namespace lavant::adapters

@@ -1,0 +1,212 @@
+// How the loop makes a task ready: folders, code, inputs, environment.
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "agent/loop.h"
+#include "agent/variables.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "wire/messages.h"
+
+namespace lavant::agent {
+namespace {
+
+bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
+
+std::string real_path(const std::string& path) {
+    char* resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) return "";
+    std::string result = resolved;
+    ::free(resolved);
+    return result;
+}
+
+bool lies_in(const std::string& path, const std::string& folder) {
+    return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
+}
+
+// A file or folder of this machine that a job names: it must exist, and be none of the server's own.
+Result<void> check_local(const std::string& path, const std::string& server_folder) {
+    const std::string real = real_path(path);
+    if (real.empty())
+        return fail(ErrorCode::NotFound, "'" + path + "' does not exist on this node; upload it, or name a datastore");
+    if (lies_in(real, server_folder) || lies_in(server_folder, real))
+        return fail(ErrorCode::PermissionDenied, "'" + path + "' holds the server's own files; use another folder");
+    return {};
+}
+
+// A virtual environment borrows its interpreter from another folder, which the task must see too.
+std::string borrowed_python(const std::string& python_home) {
+    const Result<std::string> text = read_file(python_home + "/pyvenv.cfg", 64U << 10);
+    if (!text) return "";
+    for (const std::string_view line : split(*text, '\n')) {
+        const std::size_t equals = line.find('=');
+        if (equals != std::string_view::npos && trim(line.substr(0, equals)) == "home")
+            return parent_of(std::string(trim(line.substr(equals + 1))));
+    }
+    return "";
+}
+
+// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, "" if
+// there is nothing to stand in for.
+std::string programs_that_stand_in(const std::string& node_folder) {
+    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3")) return "";
+    const std::string folder = node_folder + "/bin";
+    if (exists(folder + "/python")) return folder;
+    if (!make_directories(folder, 0755)) return "";
+    const bool made = ::symlink("/usr/bin/python3", (folder + "/python").c_str()) == 0 || errno == EEXIST;
+    return made ? folder : "";
+}
+
+bool is_of_the_system(const std::string& path) {
+    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") || lies_in(path, "/lib");
+}
+
+}  // namespace
+
+void Loop::carry_out(Prepare& action) {
+    const TaskRef ref = action.start.task;
+    std::unique_ptr<Work>& slot = work_[ref];
+    slot = std::make_unique<Work>();
+    Work& work = *slot;
+    work.paths = paths_of(settings_.folder, ref);
+    work.start = std::move(action.start);
+    work.log_name = log_name_of(work.start);
+    work.confined.ref = ref;
+    Result<lavant::Launch> launch = wire::decode_launch(work.start.launch);
+    if (!launch) return prepare_failed(work, launch.error());
+    work.launch = std::move(*launch);
+    // Left by an agent that died while it prepared this very task.
+    if (exists(work.paths.folder)) (void)remove_tree(work.paths.folder);
+    Result<void> ready = make_task_folders(work.launch, work.start, work.paths);
+    if (ready) ready = set_up(work);
+    if (!ready) return prepare_failed(work, ready.error());
+    fetch(work);
+}
+
+void Loop::carry_out(CancelPrepare& action) {
+    if (Work* work = find(action.task)) work->download.reset();
+}
+
+std::string Loop::code_folder(const Work& work) const {
+    if (work.launch.code_uri.empty()) return "";
+    if (work.launch.code_hash.empty()) return work.paths.folder + "/code";
+    return code_folder_of(settings_.folder, work.launch.code_hash);
+}
+
+// Everything that is known without the network. Also done for a task that is taken over.
+Result<void> Loop::set_up(Work& work) {
+    LAVANT_TRY(TaskView view, view_of(work.launch, work.paths));
+    const std::string server_folder = parent_of(parent_of(settings_.folder));
+    for (const ports::Bind& bind : view.binds) {
+        if (!lies_in(bind.path, work.paths.folder)) LAVANT_TRY_VOID(check_local(bind.path, server_folder));
+    }
+    const std::string& python = work.launch.environment.python_home;
+    for (const std::string& folder : {python, python.empty() ? "" : borrowed_python(python)}) {
+        if (is_of_the_system(folder)) continue;
+        if (!exists(folder))
+            return fail(ErrorCode::InvalidArgument,
+                        "the Python environment '" + folder + "' does not exist on this node; name an image, or "
+                        "submit from an environment that the node has");
+        view.binds.push_back({.path = folder, .writable = false});
+    }
+    if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
+    const std::string last_on_path = programs_that_stand_in(settings_.folder);
+    if (!last_on_path.empty()) view.binds.push_back({.path = last_on_path, .writable = false});
+    ports::ConfinedTask& confined = work.confined;
+    confined.ref = work.start.task;
+    confined.folder = work.paths.folder;
+    LAVANT_TRY(confined.script, resolve_command(work.launch, view).map_error(in("reading the command")));
+    confined.environment = make_environment({.launch = work.launch,
+                                             .start = work.start,
+                                             .server_url = settings_.server_url,
+                                             .ca_file = settings_.ca_file,
+                                             .node = to_string(settings_.node),
+                                             .inputs = std::move(view.inputs),
+                                             .outputs = std::move(view.outputs),
+                                             .last_on_path = last_on_path});
+    confined.code_folder = code_folder(work);
+    confined.working_folder = work.paths.working_folder;
+    confined.log_file = work.paths.log_file;
+    confined.binds = std::move(view.binds);
+    confined.confined = settings_.confined && work.launch.confined;
+    return {};
+}
+
+Result<std::vector<Fetch>> Loop::plan_fetches(const Work& work) const {
+    std::vector<Fetch> fetches;
+    if (const std::string folder = code_folder(work); !folder.empty() && !exists(folder)) {
+        const std::string& uri = work.launch.code_uri;
+        const std::size_t slash = uri.find('/');
+        const std::string path = slash == std::string::npos ? "" : uri.substr(slash + 1);
+        fetches.push_back({.kind = Fetch::Kind::Folder,
+                           .what = "the code",
+                           .place = {uri.substr(0, slash), path},
+                           .into = work.paths.folder + "/code.new"});
+    }
+    for (const LaunchInput& input : work.launch.inputs) {
+        if (input.type == "literal" || is_direct(input.mode) || parse_file_uri(input.value)) continue;
+        Fetch fetch{.what = "input '" + input.name + "'", .into = work.paths.inputs + "/" + input.name};
+        if (is_web_uri(input.value)) {
+            const std::string place = input.value.substr(0, input.value.find_first_of("?#"));
+            fetch.kind = Fetch::Kind::Web;
+            fetch.url = input.value;
+            fetch.file = base_name_of(place).empty() ? "data" : base_name_of(place);
+        } else {
+            LAVANT_TRY(fetch.place, parse_datastore_uri(input.value));
+            fetch.kind = input.type == "uri_file" ? Fetch::Kind::Blob : Fetch::Kind::Folder;
+            fetch.file = base_name_of(fetch.place.path);
+        }
+        fetches.push_back(std::move(fetch));
+    }
+    return fetches;
+}
+
+void Loop::fetch(Work& work) {
+    Result<std::vector<Fetch>> fetches = plan_fetches(work);
+    if (!fetches) return prepare_failed(work, fetches.error());
+    const TaskRef ref = work.confined.ref;
+    if (fetches->empty()) return fetched(ref, {});
+    const ServerAccess access{ports_.reactor, ports_.wire, routes_of(settings_.node), credential_};
+    work.download = std::make_shared<Download>(access, std::move(*fetches),
+                                               [this, ref](const Result<void>& result) { fetched(ref, result); });
+    work.download->start();
+}
+
+void Loop::fetched(TaskRef task, const Result<void>& result) {
+    Work* work = find(task);
+    if (work == nullptr) return;
+    if (!result) return prepare_failed(*work, result.error());
+    share_code(*work);
+    Result<LogStream> log = LogStream::open(work->paths.log_file, settings_.machine.log_window_bytes);
+    if (!log) return prepare_failed(*work, log.error());
+    work->log = std::move(*log);
+    give(Prepared{.task = task, .timeout = Duration(work->launch.timeout_micros)});
+}
+
+// A snapshot becomes visible by its rename, whole; if another task was faster, its copy serves.
+void Loop::share_code(const Work& work) {
+    const std::string fresh = work.paths.folder + "/code.new";
+    if (!exists(fresh)) return;
+    const std::string folder = code_folder(work);
+    (void)make_directories(parent_of(folder));
+    if (::rename(fresh.c_str(), folder.c_str()) != 0) (void)remove_tree(fresh);
+}
+
+void Loop::prepare_failed(Work& work, const Error& error) {
+    const char* code = error.code == ErrorCode::NotFound          ? "DataNotFound"
+                       : error.code == ErrorCode::InvalidArgument ? "UserError"
+                                                                  : "SystemError";
+    append_to_log(work.paths, "lavant: cannot prepare the job: " + error.message);
+    give(Prepared{.task = work.confined.ref,
+                  .problem = PrepareProblem{code, error.message},
+                  .log_bytes = close_log(work)});
+}
+
+}  // namespace lavant::agent

@@ -1,0 +1,649 @@
+#include "agent/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <random>
+
+namespace lavant::agent {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr TaskRef kTask{{7}, 1, 0};
+constexpr TaskRef kNext{{7}, 2, 0};
+
+template <class T>
+std::vector<T> all_of(const std::vector<Action>& actions) {
+    std::vector<T> found;
+    for (const Action& action : actions) {
+        if (const T* one = std::get_if<T>(&action)) found.push_back(*one);
+    }
+    return found;
+}
+
+std::vector<TaskReport> reports_in(const std::vector<Action>& actions) {
+    std::vector<TaskReport> found;
+    for (const Say& say : all_of<Say>(actions)) {
+        if (const auto* report = std::get_if<TaskReport>(&say.message)) found.push_back(*report);
+    }
+    return found;
+}
+
+std::vector<Hello> hellos_in(const std::vector<Action>& actions) {
+    std::vector<Hello> found;
+    for (const Say& say : all_of<Say>(actions)) {
+        if (const auto* hello = std::get_if<Hello>(&say.message)) found.push_back(*hello);
+    }
+    return found;
+}
+
+// A machine under test with a clock that only moves when told.
+class Rig {
+ public:
+    explicit Rig(MachineSettings settings = {}) : machine_(Hello{.node = {3}, .boot = "b"}, settings) {
+        step(Started{});
+        step(LinkUp{Link::Control});
+        step(LinkUp{Link::Bulk});
+        hear(Welcome{.lease_micros = 600'000'000, .heartbeat_micros = 10'000'000});
+    }
+
+    std::vector<Action> step(const Event& event) { return machine_.step(event, now_); }
+    std::vector<Action> hear(ToAgent message) { return step(FromServer{std::move(message)}); }
+    std::vector<Action> after(Duration length) {
+        now_ += length;
+        return step(Tick{});
+    }
+    // As after(), but with every due tick on the way; heartbeats are answered.
+    std::vector<Action> live(Duration length) {
+        const Instant end = now_ + length;
+        std::vector<Action> all;
+        while (true) {
+            const std::optional<Instant> wake = machine_.next_wake();
+            if (!wake || *wake > end) break;
+            now_ = std::max(now_, *wake);
+            for (Action& action : step(Tick{})) {
+                if (const auto* say = std::get_if<Say>(&action)) {
+                    if (const auto* beat = std::get_if<Heartbeat>(&say->message)) hear(Welcome{.heard = beat->number});
+                }
+                all.push_back(std::move(action));
+            }
+        }
+        now_ = end;
+        return all;
+    }
+    void run(TaskRef task, Duration timeout = {}) {
+        hear(StartTask{.task = task});
+        step(Prepared{.task = task, .timeout = timeout});
+        step(Launched{task});
+    }
+    std::vector<Action> exit(TaskRef task, ports::TaskExit how = {.known = true}) {
+        return step(Exited{.task = task, .exit = how});
+    }
+    TaskPhase phase(TaskRef task) const {
+        for (const TaskReport& report : machine_.inventory()) {
+            if (report.task == task) return report.phase;
+        }
+        return TaskPhase::Lost;
+    }
+    Machine& machine() { return machine_; }
+    Instant now() const { return now_; }
+
+ private:
+    Machine machine_;
+    Instant now_ = from_micros(1'000'000'000);
+};
+
+TEST(Machine, TakesATaskFromStartToForgotten) {
+    Rig rig;
+    auto actions = rig.hear(StartTask{.task = kTask, .launch = "L", .job_token = "T"});
+    ASSERT_EQ(all_of<Prepare>(actions).size(), 1U);
+    EXPECT_EQ(all_of<Prepare>(actions)[0].start.launch, "L");
+    EXPECT_TRUE(reports_in(actions).empty());
+
+    actions = rig.step(Prepared{.task = kTask});
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(all_of<Launch>(actions).at(0).task, kTask);
+    actions = rig.step(Launched{kTask});
+    EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Running);
+
+    actions = rig.step(LogGrew{kTask, 6});
+    EXPECT_EQ(all_of<SendLog>(actions).at(0).to, 6U);
+    actions = rig.step(Exited{.task = kTask, .exit = {.known = true}, .log_bytes = 10, .has_files = true});
+    EXPECT_EQ(all_of<StageOutputs>(actions).size(), 1U);
+    EXPECT_EQ(all_of<SendLog>(actions).at(0).from, 6U);
+    EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Finalizing);
+
+    EXPECT_TRUE(reports_in(rig.step(OutputsStaged{.task = kTask, .any = true})).empty());
+    EXPECT_TRUE(reports_in(rig.hear(LogDurable{.task = kTask, .bytes = 6})).empty());
+    actions = rig.hear(LogDurable{.task = kTask, .bytes = 10});
+    ASSERT_EQ(reports_in(actions).size(), 1U);
+    EXPECT_EQ(reports_in(actions)[0].phase, TaskPhase::Ended);
+    EXPECT_TRUE(reports_in(actions)[0].end.succeeded());
+    EXPECT_TRUE(reports_in(actions)[0].end.has_outputs);
+
+    actions = rig.hear(ForgetTask{kTask});
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(all_of<Forget>(actions).at(0).task, kTask);
+    EXPECT_TRUE(rig.machine().inventory().empty());
+    EXPECT_TRUE(rig.hear(ForgetTask{kTask}).empty());
+}
+
+TEST(Machine, EndsATaskWithoutFilesInOneReport) {
+    Rig rig;
+    rig.run(kTask);
+    const auto actions = rig.exit(kTask);
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Ended);
+}
+
+TEST(Machine, IgnoresARepeatedStartInEveryPhase) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.step(Prepared{.task = kTask});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.step(Launched{kTask});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.step(Exited{.task = kTask, .exit = {.known = true}, .has_files = true});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.step(OutputsStaged{.task = kTask});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.hear(ForgetTask{kTask});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty()) << "a late repetition woke a finished task";
+}
+
+TEST(Machine, IgnoresTheStartOfAnOlderAttempt) {
+    Rig rig;
+    rig.hear(StartTask{.task = kNext});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+    rig.hear(ForgetTask{kNext});
+    EXPECT_TRUE(rig.hear(StartTask{.task = kTask}).empty());
+}
+
+TEST(Machine, StartsANewAttemptOnlyWhenTheOldOneIsDead) {
+    Rig rig;
+    rig.run(kTask);
+    auto actions = rig.hear(StartTask{.task = kNext});
+    EXPECT_TRUE(all_of<Prepare>(actions).empty());
+    EXPECT_EQ(all_of<Kill>(actions).at(0).task, kTask);
+    EXPECT_EQ(rig.phase(kNext), TaskPhase::Assigned);
+    actions = rig.exit(kTask);
+    EXPECT_EQ(all_of<Forget>(actions).at(0).task, kTask);
+    EXPECT_EQ(all_of<Prepare>(actions).at(0).start.task, kNext);
+}
+
+TEST(Machine, StopsWithATermAndThenAKill) {
+    Rig rig;
+    rig.run(kTask);
+    auto actions = rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000});
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(all_of<Signal>(actions).at(0).number, SIGTERM);
+    EXPECT_TRUE(rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000}).empty()) << "not idempotent";
+    EXPECT_TRUE(rig.after(seconds(4)).empty());
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(1))).size(), 1U);
+    EXPECT_TRUE(rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000}).empty());
+    const auto end = reports_in(rig.exit(kTask, {.known = true, .signal = SIGKILL})).at(0).end;
+    EXPECT_EQ(end.reason, EndReason::Stopped);
+    EXPECT_EQ(end.signal, SIGKILL);
+}
+
+TEST(Machine, ShortensTheGraceWhenASecondStopIsMoreUrgent) {
+    Rig rig;
+    rig.run(kTask);
+    rig.hear(StopTask{.task = kTask, .grace_micros = 60'000'000});
+    EXPECT_EQ(all_of<Kill>(rig.hear(StopTask{.task = kTask, .grace_micros = 0})).size(), 1U);
+}
+
+TEST(Machine, KillsAgainWhileATaskWillNotDie) {
+    Rig rig;
+    rig.run(kTask);
+    rig.hear(StopTask{.task = kTask, .grace_micros = 0});
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(10))).size(), 1U);
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(10))).size(), 1U);
+}
+
+TEST(Machine, EndsAPreparingTaskAsStopped) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    const auto actions = rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000});
+    EXPECT_EQ(all_of<CancelPrepare>(actions).size(), 1U);
+    EXPECT_EQ(reports_in(actions).at(0).end.reason, EndReason::Stopped);
+    EXPECT_TRUE(rig.step(Prepared{.task = kTask}).empty()) << "launched after all";
+}
+
+TEST(Machine, StopsATaskThatIsJustBeingLaunched) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    rig.step(Prepared{.task = kTask});
+    EXPECT_TRUE(rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000}).empty());
+    EXPECT_EQ(all_of<Signal>(rig.step(Launched{kTask})).size(), 1U);
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(5))).size(), 1U);
+}
+
+TEST(Machine, LetsAFinalizingTaskFinishWhenItIsStopped) {
+    Rig rig;
+    rig.run(kTask);
+    rig.step(Exited{.task = kTask, .exit = {.known = true}, .has_files = true});
+    EXPECT_TRUE(rig.hear(StopTask{.task = kTask}).empty());
+    EXPECT_TRUE(reports_in(rig.step(OutputsStaged{.task = kTask})).at(0).end.succeeded());
+}
+
+TEST(Machine, CountsTheTimeoutFromRunning) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    rig.live(minutes(5));
+    rig.step(Prepared{.task = kTask, .timeout = seconds(30)});
+    rig.step(Launched{kTask});
+    EXPECT_TRUE(all_of<Signal>(rig.live(seconds(29))).empty());
+    EXPECT_EQ(all_of<Signal>(rig.live(seconds(1))).size(), 1U);
+    EXPECT_TRUE(all_of<Kill>(rig.live(seconds(9))).empty());
+    EXPECT_EQ(all_of<Kill>(rig.live(seconds(1))).size(), 1U);
+    EXPECT_EQ(reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM})).at(0).end.reason, EndReason::Timeout);
+}
+
+TEST(Machine, KeepsTheTimeoutOfARecoveredTask) {
+    Machine machine(Hello{}, {});
+    const Instant now = from_micros(9'000'000'000);
+    (void)machine.step(Started{.tasks = {{.task = kTask, .running_since = now - seconds(20), .timeout = seconds(30)}}},
+                       now);
+    EXPECT_EQ(machine.next_wake(), now + seconds(10));
+    EXPECT_EQ(all_of<Signal>(machine.step(Tick{}, now + seconds(10))).size(), 1U);
+}
+
+TEST(Machine, TellsATimeoutThatAnEarlierAgentEnforced) {
+    Rig rig;
+    rig.run(kTask, minutes(1));
+    const auto end =
+        reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM, .usage = {.wall_micros = 61'000'000}})).at(0).end;
+    EXPECT_EQ(end.reason, EndReason::Timeout);
+}
+
+TEST(Machine, MapsEveryKindOfExit) {
+    const std::vector<std::pair<ports::TaskExit, EndReason>> table{
+        {{.known = true, .exit_code = 3}, EndReason::Exited},
+        {{.known = true, .signal = 11}, EndReason::Signaled},
+        {{.known = true, .signal = 9, .out_of_memory = true}, EndReason::OutOfMemory},
+        {{.known = false}, EndReason::NodeLost},
+    };
+    int job = 100;
+    Rig rig;
+    for (const auto& [how, reason] : table) {
+        const TaskRef task{{++job}, 1, 0};
+        rig.run(task);
+        const auto end = reports_in(rig.exit(task, how)).at(0).end;
+        EXPECT_EQ(end.reason, reason);
+        EXPECT_EQ(end.exit_code, how.exit_code);
+        EXPECT_EQ(end.signal, how.signal);
+    }
+}
+
+TEST(Machine, KillsEverythingWhenTheLeaseRunsOut) {
+    Rig rig;
+    const TaskRef preparing{{8}, 1, 0};
+    rig.run(kTask);
+    rig.hear(StartTask{.task = preparing});
+    rig.step(LinkDown{Link::Control});
+    rig.step(LinkDown{Link::Bulk});
+    EXPECT_TRUE(rig.after(seconds(599)).empty());
+    const auto actions = rig.after(seconds(1));
+    EXPECT_EQ(all_of<Kill>(actions).at(0).task, kTask);
+    EXPECT_EQ(all_of<CancelPrepare>(actions).at(0).task, preparing);
+    EXPECT_TRUE(rig.exit(kTask, {.known = true, .signal = SIGKILL}).empty());
+    const auto hello = hellos_in(rig.step(LinkUp{Link::Control})).at(0);
+    ASSERT_EQ(hello.tasks.size(), 2U);
+    for (const TaskReport& report : hello.tasks) {
+        EXPECT_EQ(report.phase, TaskPhase::Ended);
+        EXPECT_EQ(report.end.reason, EndReason::LeaseExpired);
+    }
+}
+
+TEST(Machine, CountsTheLeaseFromWhatTheServerHeardNotFromItsAnswer) {
+    Rig rig;
+    rig.run(kTask);
+    const auto beats = all_of<Say>(rig.after(seconds(10)));  // heartbeat 1, said at 10 s
+    ASSERT_EQ(std::get<Heartbeat>(beats.at(0).message).number, 1);
+    rig.after(seconds(100));
+    rig.hear(Welcome{.heard = 1});  // the answer took 100 s
+    rig.step(LinkDown{Link::Control});
+    EXPECT_TRUE(all_of<Kill>(rig.after(seconds(499))).empty());
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(1))).size(), 1U);
+}
+
+TEST(Machine, DoesNotTakeAnUnansweredLinkForALivingServer) {
+    Rig rig;
+    rig.run(kTask);
+    for (int i = 0; i < 59; ++i) EXPECT_TRUE(all_of<Kill>(rig.after(seconds(10))).empty());
+    EXPECT_EQ(all_of<Kill>(rig.after(seconds(10))).size(), 1U);
+}
+
+TEST(Machine, LivesForeverWhileHeartbeatsAreAnswered) {
+    Rig rig;
+    rig.run(kTask);
+    const auto actions = rig.live(std::chrono::hours(24));
+    EXPECT_TRUE(all_of<Kill>(actions).empty());
+    EXPECT_EQ(all_of<Say>(actions).size(), 8640U);
+    EXPECT_EQ(rig.phase(kTask), TaskPhase::Running);
+}
+
+TEST(Machine, GivesTheLeaseAGraceAfterASuspendWhenToldTo) {
+    Rig strict;
+    strict.run(kTask);
+    EXPECT_EQ(all_of<Kill>(strict.after(std::chrono::hours(8))).size(), 1U);
+    Rig lenient(MachineSettings{.wake_grace = seconds(30)});
+    lenient.run(kTask);
+    EXPECT_TRUE(all_of<Kill>(lenient.after(std::chrono::hours(8))).empty());
+    lenient.live(minutes(1));
+    EXPECT_EQ(lenient.phase(kTask), TaskPhase::Running);
+}
+
+TEST(Machine, RemembersTheLeaseOfAnEarlierProcess) {
+    Machine machine(Hello{}, {});
+    const Instant now = from_micros(9'000'000'000);
+    const auto actions =
+        machine.step(Started{.tasks = {{.task = kTask}}, .heard_at = now - minutes(11)}, now);
+    EXPECT_EQ(all_of<Kill>(actions).size(), 1U);
+}
+
+TEST(Machine, RepeatsAnEndInEveryHelloUntilItIsForgotten) {
+    Rig rig;
+    rig.run(kTask);
+    rig.exit(kTask, {.known = true, .exit_code = 4});
+    for (int i = 0; i < 3; ++i) {
+        rig.step(LinkDown{Link::Control});
+        const auto hello = hellos_in(rig.step(LinkUp{Link::Control})).at(0);
+        EXPECT_EQ(hello.tasks.at(0).end.exit_code, 4);
+    }
+    rig.hear(ForgetTask{kTask});
+    rig.step(LinkDown{Link::Control});
+    EXPECT_TRUE(hellos_in(rig.step(LinkUp{Link::Control})).at(0).tasks.empty());
+}
+
+TEST(Machine, RepeatsAnUnansweredEndWithTheHeartbeats) {
+    Rig rig;
+    rig.run(kTask);
+    rig.exit(kTask);
+    EXPECT_EQ(reports_in(rig.live(seconds(35))).size(), 3U);
+}
+
+TEST(Machine, KillsAForgottenTaskThatStillRunsAndSaysNothingOfItsEnd) {
+    Rig rig;
+    rig.run(kTask);
+    const auto actions = rig.hear(ForgetTask{kTask});
+    ASSERT_EQ(actions.size(), 1U);
+    EXPECT_EQ(all_of<Kill>(actions).at(0).task, kTask);
+    const auto after = rig.exit(kTask);
+    ASSERT_EQ(after.size(), 1U);
+    EXPECT_EQ(all_of<Forget>(after).size(), 1U);
+}
+
+TEST(Machine, ForgetsAPreparingOrLaunchingTask) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    auto actions = rig.hear(ForgetTask{kTask});
+    EXPECT_EQ(all_of<CancelPrepare>(actions).size(), 1U);
+    EXPECT_EQ(all_of<Forget>(actions).size(), 1U);
+    rig.hear(StartTask{.task = kNext});
+    rig.step(Prepared{.task = kNext});
+    EXPECT_TRUE(rig.hear(ForgetTask{kNext}).empty());
+    actions = rig.step(Launched{kNext});
+    EXPECT_EQ(all_of<Kill>(actions).size(), 1U);
+    EXPECT_TRUE(reports_in(actions).empty());
+    EXPECT_EQ(all_of<Forget>(rig.exit(kNext)).size(), 1U);
+}
+
+TEST(Machine, KillsAllAndLeavesWhenTheNodeIsReleased) {
+    for (const Event& event : {Event{FromServer{ReleaseNode{}}}, Event{Refused{}}}) {
+        Rig rig;
+        const TaskRef preparing{{8}, 1, 0};
+        rig.run(kTask);
+        rig.hear(StartTask{.task = preparing});
+        const auto actions = rig.step(event);
+        ASSERT_EQ(actions.size(), 3U);
+        EXPECT_TRUE(std::holds_alternative<Leave>(actions.back()));
+        EXPECT_EQ(all_of<Kill>(actions).size(), 1U);
+        EXPECT_TRUE(rig.machine().has_left());
+        EXPECT_TRUE(rig.hear(StartTask{.task = {{9}, 1, 0}}).empty());
+        EXPECT_EQ(rig.machine().next_wake(), std::nullopt);
+    }
+}
+
+TEST(Machine, LeavesWhenNobodyComesForItAnyMore) {
+    Rig idle;
+    idle.step(LinkDown{Link::Control});
+    EXPECT_EQ(idle.machine().next_wake(), idle.now() + std::chrono::hours(2));
+    EXPECT_EQ(all_of<Leave>(idle.after(std::chrono::hours(2))).size(), 1U);
+    Rig busy;
+    busy.run(kTask);
+    busy.step(LinkDown{Link::Control});
+    busy.live(minutes(20));
+    busy.exit(kTask);
+    EXPECT_TRUE(busy.live(std::chrono::hours(48)).empty()) << "its end is not told yet";
+}
+
+TEST(Machine, ReportsAFailedPreparationAfterItsLogIsSafe) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    auto actions = rig.step(
+        Prepared{.task = kTask, .problem = PrepareProblem{"DataNotFound", "no such blob"}, .log_bytes = 20});
+    EXPECT_TRUE(reports_in(actions).empty());
+    actions = rig.hear(LogDurable{.task = kTask, .bytes = 20});
+    const auto end = reports_in(actions).at(0).end;
+    EXPECT_EQ(end.reason, EndReason::PrepareFailed);
+    EXPECT_EQ(end.error_code, "DataNotFound");
+}
+
+TEST(Machine, ReportsAFailedLaunch) {
+    Rig rig;
+    rig.hear(StartTask{.task = kTask});
+    rig.step(Prepared{.task = kTask});
+    const auto end = reports_in(rig.step(LaunchFailed{.task = kTask, .message = "no fork"})).at(0).end;
+    EXPECT_EQ(end.reason, EndReason::PrepareFailed);
+    EXPECT_EQ(end.message, "no fork");
+}
+
+TEST(Machine, FailsATaskWhoseOutputsCannotBeKept) {
+    Rig rig;
+    rig.run(kTask);
+    rig.step(Exited{.task = kTask, .exit = {.known = true}, .has_files = true});
+    const auto end = reports_in(rig.step(OutputsStaged{.task = kTask, .problem = "disk full"})).at(0).end;
+    EXPECT_FALSE(end.succeeded());
+    EXPECT_EQ(end.message, "disk full");
+    rig.run({{8}, 1, 0});
+    rig.step(Exited{.task = {{8}, 1, 0}, .exit = {.known = true, .exit_code = 2}, .message = "m", .has_files = true});
+    const auto other = reports_in(rig.step(OutputsStaged{.task = {{8}, 1, 0}, .problem = "disk full"})).at(0).end;
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_EQ(other.reason, EndReason::Exited);
+    EXPECT_EQ(other.message, "m; disk full");
+}
+
+TEST(Machine, ResendsTheLogFromTheDurableOffsetOnANewLink) {
+    Rig rig;
+    rig.run(kTask);
+    rig.step(LogGrew{kTask, 100});
+    rig.hear(LogDurable{.task = kTask, .bytes = 40});
+    rig.step(LinkDown{Link::Bulk});
+    EXPECT_TRUE(rig.step(LogGrew{kTask, 120}).empty());
+    const auto sent = all_of<SendLog>(rig.step(LinkUp{Link::Bulk})).at(0);
+    EXPECT_EQ(sent.from, 40U);
+    EXPECT_EQ(sent.to, 120U);
+}
+
+TEST(Machine, BoundsWhatIsSentAndNotYetDurable) {
+    Rig rig(MachineSettings{.log_window_bytes = 100});
+    rig.run(kTask);
+    EXPECT_EQ(all_of<SendLog>(rig.step(LogGrew{kTask, 250})).at(0).to, 100U);
+    EXPECT_TRUE(all_of<SendLog>(rig.step(LogGrew{kTask, 260})).empty());
+    const auto more = all_of<SendLog>(rig.hear(LogDurable{.task = kTask, .bytes = 100})).at(0);
+    EXPECT_EQ(more.from, 100U);
+    EXPECT_EQ(more.to, 200U);
+}
+
+TEST(Machine, ResendsALogThatMadeNoProgressForAWholeHeartbeat) {
+    Rig rig;
+    rig.run(kTask);
+    rig.step(LogGrew{kTask, 50});
+    EXPECT_TRUE(all_of<SendLog>(rig.after(seconds(10))).empty());
+    EXPECT_EQ(all_of<SendLog>(rig.after(seconds(10))).at(0).from, 0U);
+}
+
+TEST(Machine, SaysNothingWithoutALinkAndEverythingInTheHello) {
+    Rig rig;
+    rig.step(LinkDown{Link::Control});
+    rig.run(kTask);
+    EXPECT_EQ(rig.phase(kTask), TaskPhase::Running);
+    const auto hello = hellos_in(rig.step(LinkUp{Link::Control})).at(0);
+    EXPECT_EQ(hello.node, NodeId{3});
+    EXPECT_EQ(hello.tasks.at(0).phase, TaskPhase::Running);
+}
+
+TEST(Machine, RefusesMoreTasksThanItMayHold) {
+    Rig rig(MachineSettings{.tasks_max = 1});
+    rig.hear(StartTask{.task = kTask});
+    const auto actions = rig.hear(StartTask{.task = {{8}, 1, 0}});
+    EXPECT_TRUE(all_of<Prepare>(actions).empty());
+    EXPECT_EQ(reports_in(actions).at(0).end.reason, EndReason::PrepareFailed);
+}
+
+TEST(Machine, IgnoresEventsOfUnknownTasks) {
+    Rig rig;
+    EXPECT_TRUE(rig.step(Prepared{.task = kTask}).empty());
+    EXPECT_TRUE(rig.step(Launched{kTask}).empty());
+    EXPECT_TRUE(rig.step(LaunchFailed{.task = kTask}).empty());
+    EXPECT_TRUE(rig.exit(kTask).empty());
+    EXPECT_TRUE(rig.step(LogGrew{kTask, 1}).empty());
+    EXPECT_TRUE(rig.step(OutputsStaged{.task = kTask}).empty());
+    EXPECT_TRUE(rig.hear(StopTask{.task = kTask}).empty());
+    EXPECT_TRUE(rig.hear(ForgetTask{kTask}).empty());
+    EXPECT_TRUE(rig.hear(LogDurable{.task = kTask, .bytes = 1}).empty());
+}
+
+// --- every event in every order: what must hold whatever happens ---
+
+class Invariants {
+ public:
+    void see(const Action& action) {
+        if (const auto* prepare = std::get_if<Prepare>(&action)) {
+            EXPECT_TRUE(prepared_.insert(prepare->start.task).second) << "prepared twice";
+        } else if (const auto* launch = std::get_if<Launch>(&action)) {
+            EXPECT_TRUE(prepared_.contains(launch->task));
+            EXPECT_TRUE(launched_.insert(launch->task).second) << "launched twice";
+            for (const TaskRef& other : running_) EXPECT_NE(other.job, launch->task.job) << "two attempts at once";
+            running_.insert(launch->task);
+        } else if (const auto* say = std::get_if<Say>(&action)) {
+            if (const auto* report = std::get_if<TaskReport>(&say->message)) see(*report);
+        }
+    }
+    void exited(TaskRef task) { running_.erase(task); }
+    void durable(TaskRef task, std::uint64_t bytes) { durable_[task] = std::max(durable_[task], bytes); }
+    void grew(TaskRef task, std::uint64_t bytes) { bytes_[task] = std::max(bytes_[task], bytes); }
+    const std::set<TaskRef>& running() const { return running_; }
+
+ private:
+    void see(const TaskReport& report) {
+        if (report.phase != TaskPhase::Ended) return;
+        EXPECT_FALSE(running_.contains(report.task)) << "ended and still running";
+        EXPECT_GE(durable_[report.task], bytes_[report.task]) << "ended before its log was safe";
+    }
+    std::set<TaskRef> prepared_, launched_, running_;
+    std::map<TaskRef, std::uint64_t> durable_, bytes_;
+};
+
+class Storm {
+ public:
+    explicit Storm(std::uint32_t seed) : random_(seed) { give(Started{}); }
+    void blow() {
+        for (int i = 0; i < 400; ++i) give(any());
+    }
+    // Once the storm is over, every task must come to its end.
+    void calm() {
+        for (const Link link : {Link::Control, Link::Bulk}) give(LinkUp{link});
+        for (int i = 0; i < 60; ++i) {
+            for (const TaskReport& report : machine_.inventory()) {
+                const TaskRef task = report.task;
+                give(FromServer{StopTask{.task = task}});
+                give(Prepared{.task = task});
+                if (invariants_.running().contains(task)) {
+                    give(Launched{task});
+                    invariants_.exited(task);
+                    give(Exited{.task = task, .exit = {.known = true}});
+                }
+                give(OutputsStaged{.task = task});
+                invariants_.durable(task, 1U << 30);
+                give(FromServer{LogDurable{.task = task, .bytes = 1U << 30}});
+            }
+        }
+        for (const TaskReport& report : machine_.inventory()) {
+            EXPECT_EQ(report.phase, TaskPhase::Ended);
+            give(FromServer{ForgetTask{report.task}});
+        }
+        EXPECT_TRUE(machine_.inventory().empty());
+    }
+
+ private:
+    void give(const Event& event) {
+        now_ += Duration(random_() % 3'000'000);
+        for (const Action& action : machine_.step(event, now_)) invariants_.see(action);
+        const std::optional<Instant> wake = machine_.next_wake();
+        if (wake && *wake <= now_) {
+            for (const Action& action : machine_.step(Tick{}, now_)) invariants_.see(action);
+            const std::optional<Instant> again = machine_.next_wake();
+            EXPECT_TRUE(!again || *again > now_) << "a tick did not do what it was due for";
+        }
+    }
+    Event any() {
+        const TaskRef task{{1 + static_cast<std::int64_t>(random_() % 3)}, 1 + static_cast<int>(random_() % 3), 0};
+        const std::uint64_t bytes = random_() % 1000;
+        switch (random_() % 16) {
+            case 0: return LinkUp{random_() % 2 == 0 ? Link::Control : Link::Bulk};
+            case 1: return LinkDown{random_() % 2 == 0 ? Link::Control : Link::Bulk};
+            case 2:
+            case 3: return FromServer{StartTask{.task = task}};
+            case 4: return FromServer{StopTask{.task = task, .grace_micros = std::int64_t(random_() % 9'000'000)}};
+            case 5: return random_() % 4 == 0 ? Event{FromServer{ForgetTask{task}}} : Event{Tick{}};
+            case 6: invariants_.durable(task, bytes); return FromServer{LogDurable{.task = task, .bytes = bytes}};
+            case 7: return FromServer{Welcome{.heard = std::int64_t(random_() % 100)}};
+            case 8:
+            case 9: return Prepared{.task = task, .timeout = Duration(random_() % 20'000'000)};
+            case 10:
+            case 11: return launched(task);
+            case 12:
+            case 13: return exited(task, bytes);
+            case 14: return grew(task, bytes);
+            default: return OutputsStaged{.task = task, .any = random_() % 2 == 0};
+        }
+    }
+    Event launched(TaskRef task) {
+        return invariants_.running().contains(task) ? Event{Launched{task}} : Event{Tick{}};
+    }
+    Event exited(TaskRef task, std::uint64_t bytes) {
+        if (!invariants_.running().contains(task)) return Tick{};
+        invariants_.exited(task);
+        invariants_.grew(task, bytes);
+        return Exited{.task = task, .exit = {.known = true}, .log_bytes = bytes, .has_files = random_() % 2 == 0};
+    }
+    Event grew(TaskRef task, std::uint64_t bytes) {
+        if (!invariants_.running().contains(task)) return Tick{};
+        invariants_.grew(task, bytes);
+        return LogGrew{task, bytes};
+    }
+
+    std::mt19937 random_;
+    Machine machine_{Hello{}, {}};
+    Invariants invariants_;
+    Instant now_ = from_micros(1'000'000'000);
+};
+
+TEST(Machine, KeepsItsInvariantsInAnyStorm) {
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        Storm storm(seed);
+        storm.blow();
+        storm.calm();
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace lavant::agent

@@ -1,0 +1,342 @@
+#include "agent/task_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "core/model/workspace.h"
+#include "core/spec/expression.h"
+#include "wire/messages.h"
+
+namespace lavant::agent {
+namespace {
+
+constexpr std::size_t kLaunchBytesMax = 8U << 20;
+constexpr std::string_view kDatastoreScheme = "azureml://";
+
+bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
+
+std::string join(std::string_view folder, std::string_view name) {
+    return std::string(folder) + (folder.ends_with('/') ? "" : "/") + std::string(name);
+}
+
+// Where a file output's one file is kept: an output's URI may name the file or the folder around it.
+BlobPlace file_place(const LaunchOutput& output, BlobPlace place) {
+    if (place.path.empty() || place.path.ends_with('/')) place.path += output.name;
+    return place;
+}
+
+Result<std::string> input_value(const LaunchInput& input, const TaskPaths& paths, TaskView& view) {
+    if (input.type == "literal" || is_direct(input.mode)) return input.value;
+    if (const std::optional<std::string> local = parse_file_uri(input.value)) {
+        view.binds.push_back({.path = *local, .writable = false});
+        return *local;
+    }
+    const std::string folder = join(paths.inputs, input.name);
+    std::string_view place = input.value;
+    std::string keep;
+    if (is_web_uri(input.value)) {
+        place = place.substr(0, place.find_first_of("?#"));
+    } else {
+        LAVANT_TRY(const BlobPlace blob, parse_datastore_uri(input.value));
+        keep = blob.path;
+        place = keep;
+    }
+    if (input.type != "uri_file" && !is_web_uri(input.value)) return folder;
+    const std::string file = base_name_of(std::string(place));
+    return join(folder, file.empty() ? "data" : file);
+}
+
+Result<std::string> output_value(const LaunchOutput& output, const TaskPaths& paths) {
+    if (is_direct(output.mode)) return output.uri;
+    const std::string folder = join(paths.outputs, output.name);
+    if (output.type != "uri_file") return folder;
+    LAVANT_TRY(BlobPlace place, parse_datastore_uri(output.uri));
+    return join(folder, base_name_of(file_place(output, std::move(place)).path));
+}
+
+// Names come from a checked specification; a name that would leave its folder is refused all the same.
+Result<void> check_name(const std::string& name) {
+    if (!name.empty() && name.find('/') == std::string::npos && name.find('\0') == std::string::npos && name != "." &&
+        name != "..")
+        return {};
+    return fail(ErrorCode::InvalidArgument, "'" + name + "' cannot be the name of an input or output");
+}
+
+std::optional<std::string> resolve_inside(const std::string& path, const std::string& root) {
+    char resolved[4096];
+    char resolved_root[4096];
+    if (::realpath(path.c_str(), resolved) == nullptr || ::realpath(root.c_str(), resolved_root) == nullptr)
+        return std::nullopt;
+    const std::string file = resolved;
+    if (!file.starts_with(std::string(resolved_root) + "/")) return std::nullopt;
+    struct stat status {};
+    if (::stat(resolved, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    return file;
+}
+
+constexpr std::size_t kUploadFilesMax = 100'000;
+constexpr int kUploadDepthMax = 64;
+
+class UploadFinder {
+ public:
+    explicit UploadFinder(Uploads& found) : found_(found) {}
+
+    void tree(const std::string& root, const BlobPlace& place) { folder(root, root, place, 0); }
+    void file(const std::string& path, const BlobPlace& place) {
+        struct stat status {};
+        if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+        add({path, place, static_cast<std::uint64_t>(status.st_size)});
+    }
+
+ private:
+    void folder(const std::string& root, const std::string& path, const BlobPlace& place, int depth) {
+        const Result<std::vector<DirectoryEntry>> entries = list_directory(path);
+        if (!entries) return;  // Absent: the task did not make it.
+        if (depth > kUploadDepthMax) return problem("'" + path + "' is nested too deeply to be kept");
+        for (const DirectoryEntry& entry : *entries) {
+            const std::string inner = path + "/" + entry.name;
+            const BlobPlace inner_place{place.container, join(place.path, entry.name)};
+            if (entry.is_directory) {
+                folder(root, inner, inner_place, depth + 1);
+            } else if (entry.is_file) {
+                add({inner, inner_place, entry.bytes});
+            } else if (entry.is_link) {
+                if (const std::optional<std::string> target = resolve_inside(inner, root)) file(*target, inner_place);
+            }
+        }
+    }
+    void add(Upload upload) {
+        if (upload.bytes > limits::kBlobPutBytes)
+            return problem("'" + upload.place.path + "' is larger than the " +
+                           std::to_string(limits::kBlobPutBytes >> 20) + " MB that one kept file may have");
+        if (found_.files.size() >= kUploadFilesMax)
+            return problem("more than " + std::to_string(kUploadFilesMax) +
+                           " files were written to outputs and logs; pack them into an archive");
+        found_.files.push_back(std::move(upload));
+    }
+    void problem(std::string text) {
+        if (found_.problem.empty()) found_.problem = std::move(text);
+    }
+    Uploads& found_;
+};
+
+}  // namespace
+
+std::string task_folder_name(TaskRef task) {
+    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." + std::to_string(task.index);
+}
+
+std::optional<TaskRef> parse_task_folder_name(std::string_view name) {
+    const std::vector<std::string_view> parts = split(name, '.');
+    if (parts.size() != 3) return std::nullopt;
+    const auto job = parse_integer(parts[0]);
+    const auto attempt = parse_integer(parts[1]);
+    const auto index = parse_integer(parts[2]);
+    if (!job || !attempt || !index) return std::nullopt;
+    const TaskRef task{{*job}, static_cast<int>(*attempt), static_cast<int>(*index)};
+    if (task_folder_name(task) != name) return std::nullopt;
+    return task;
+}
+
+TaskPaths paths_of(const std::string& node_folder, TaskRef task) {
+    const std::string folder = node_folder + "/tasks/" + task_folder_name(task);
+    return {.folder = folder,
+            .launch_file = folder + "/launch.bin",
+            .log_file = folder + "/std_log.txt",
+            .working_folder = folder + "/wd",
+            .inputs = folder + "/inputs",
+            .outputs = folder + "/outputs"};
+}
+
+std::string code_folder_of(const std::string& node_folder, const std::string& code_hash) {
+    return node_folder + "/cache/code/" + percent_encode(code_hash);
+}
+
+std::string log_name_of(const StartTask& start) {
+    if (start.instances <= 1) return "user_logs/std_log.txt";
+    return "user_logs/std_log_process_" + std::to_string(start.task.index) + ".txt";
+}
+
+Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
+    const std::string temporary = paths.launch_file + ".new";
+    {
+        LAVANT_TRY(const Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+        LAVANT_TRY_VOID(write_all(file.get(), wire::encode_frame(ToAgent{start})));
+        if (::fdatasync(file.get()) != 0) return fail(system_error("cannot sync '" + temporary + "'", errno));
+    }
+    if (::rename(temporary.c_str(), paths.launch_file.c_str()) != 0)
+        return fail(system_error("cannot rename '" + temporary + "'", errno));
+    return {};
+}
+
+Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
+    std::vector<SavedTask> saved;
+    const std::string tasks = node_folder + "/tasks";
+    LAVANT_TRY_VOID(make_directories(tasks));
+    LAVANT_TRY(const auto entries, list_directory(tasks));
+    for (const DirectoryEntry& entry : entries) {
+        const std::optional<TaskRef> task = parse_task_folder_name(entry.name);
+        const std::string folder = tasks + "/" + entry.name;
+        if (!task || !exists(folder + "/launch.bin")) {
+            LAVANT_TRY_VOID(remove_tree(folder));
+            continue;
+        }
+        LAVANT_TRY(const std::string bytes, read_file(folder + "/launch.bin", kLaunchBytesMax));
+        LAVANT_TRY(ToAgent message, wire::decode_to_agent(bytes).map_error(in("reading '" + folder + "/launch.bin'")));
+        auto* start = std::get_if<StartTask>(&message);
+        struct stat status {};
+        if (start == nullptr || ::stat((folder + "/launch.bin").c_str(), &status) != 0)
+            return fail(ErrorCode::Internal, "'" + folder + "/launch.bin' does not hold a task");
+        LAVANT_TRY(lavant::Launch launch, wire::decode_launch(start->launch));
+        const std::int64_t micros = status.st_mtim.tv_sec * 1'000'000LL + status.st_mtim.tv_nsec / 1000;
+        saved.push_back({std::move(*start), std::move(launch), from_micros(micros)});
+    }
+    return saved;
+}
+
+Result<BlobPlace> parse_datastore_uri(std::string_view uri) {
+    const auto bad = [&] {
+        return fail(ErrorCode::NotFound, "'" + std::string(uri) +
+                                             "' is not a place Lavant can read; write "
+                                             "azureml://datastores/NAME/paths/PATH, a file path or an https URL");
+    };
+    if (!uri.starts_with(kDatastoreScheme)) return bad();
+    const std::size_t at = uri.find("datastores/", kDatastoreScheme.size());
+    if (at == std::string_view::npos) return bad();
+    std::string_view rest = uri.substr(at + std::string_view("datastores/").size());
+    const std::size_t end = rest.find('/');
+    const std::string_view store = rest.substr(0, end);
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    if (!rest.starts_with("paths/")) return bad();
+    std::string path(rest.substr(6));
+    while (path.starts_with('/')) path.erase(0, 1);
+    if (store == kBlobDatastore) return BlobPlace{kBlobContainer, path};
+    if (store == kArtifactDatastore) return BlobPlace{kArtifactContainer, path};
+    return fail(ErrorCode::NotFound, "datastore '" + std::string(store) + "' is not known; this workspace has " +
+                                         kBlobDatastore + " and " + kArtifactDatastore);
+}
+
+std::optional<std::string> parse_file_uri(std::string_view uri) {
+    if (uri.starts_with("file://")) return percent_decode(uri.substr(7));
+    if (uri.starts_with("file:/")) return percent_decode(uri.substr(5));
+    if (uri.starts_with('/')) return std::string(uri);
+    return std::nullopt;
+}
+
+bool is_web_uri(std::string_view uri) {
+    const std::string lower = to_lower(uri.substr(0, 8));
+    return lower.starts_with("https://") || lower.starts_with("http://");
+}
+
+Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
+    TaskView view;
+    bool fetched = false;
+    for (const LaunchInput& input : launch.inputs) {
+        LAVANT_TRY_VOID(check_name(input.name));
+        LAVANT_TRY(std::string value, input_value(input, paths, view).map_error(in("input '" + input.name + "'")));
+        fetched = fetched || value.starts_with(paths.inputs + "/");
+        view.inputs[input.name] = std::move(value);
+    }
+    for (const LaunchOutput& output : launch.outputs) {
+        LAVANT_TRY_VOID(check_name(output.name));
+        LAVANT_TRY(view.outputs[output.name],
+                   output_value(output, paths).map_error(in("output '" + output.name + "'")));
+    }
+    if (fetched) view.binds.push_back({.path = paths.inputs, .writable = false});
+    if (!launch.outputs.empty()) view.binds.push_back({.path = paths.outputs, .writable = true});
+    return view;
+}
+
+Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view) {
+    const auto lookup = [&](const spec::Reference& reference) -> std::optional<std::string> {
+        const auto* table = reference.scope == "inputs"    ? &view.inputs
+                            : reference.scope == "outputs" ? &view.outputs
+                                                           : nullptr;
+        if (table != nullptr) {
+            const auto found = table->find(reference.name);
+            return found == table->end() ? std::nullopt : std::optional(found->second);
+        }
+        if (reference.scope == "name") return launch.job_name;
+        if (reference.scope == "default_datastore") return kBlobDatastore;
+        return std::nullopt;
+    };
+    return spec::substitute(launch.command, lookup);
+}
+
+Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
+    LAVANT_TRY_VOID(make_directories(paths.folder));
+    std::string line = "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
+                       ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
+                       ", python " +
+                       (launch.environment.python_home.empty() ? std::string("of the system")
+                                                               : launch.environment.python_home + "/bin/python") +
+                       "\n";
+    if (!launch.environment.note.empty()) line += "lavant: " + launch.environment.note + "\n";
+    LAVANT_TRY(const Fd log, open_file(paths.log_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    LAVANT_TRY_VOID(write_all(log.get(), line));
+    for (const LaunchOutput& output : launch.outputs) {
+        if (!is_direct(output.mode)) LAVANT_TRY_VOID(make_directories(join(paths.outputs, output.name)));
+    }
+    return {};
+}
+
+void append_to_log(const TaskPaths& paths, std::string_view line) {
+    const Result<Fd> log = open_file(paths.log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log && write_all(log->get(), std::string(line) + "\n")) return;
+    lavant::log(Level::Warning, "task_log_unwritable", {{"file", paths.log_file}});
+}
+
+Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written) {
+    Uploads found;
+    UploadFinder finder(found);
+    const std::string artifacts = artifact_prefix(launch.job_name);
+    finder.tree(written + "/outputs", {kArtifactContainer, artifacts + "outputs"});
+    finder.tree(written + "/logs", {kArtifactContainer, artifacts + "logs"});
+    for (const LaunchOutput& output : launch.outputs) {
+        if (is_direct(output.mode)) continue;
+        const Result<BlobPlace> place = parse_datastore_uri(output.uri);
+        if (!place) {
+            if (found.problem.empty()) found.problem = "output '" + output.name + "': " + place.error().message;
+            continue;
+        }
+        const std::string folder = join(paths.outputs, output.name);
+        if (output.type == "uri_file") {
+            const BlobPlace file = file_place(output, *place);
+            finder.file(join(folder, base_name_of(file.path)), file);
+        } else {
+            finder.tree(folder, *place);
+        }
+    }
+    return found;
+}
+
+std::string find_traceback_line(std::string_view log) {
+    constexpr std::size_t kLineCharsMax = 500;
+    const std::size_t start = log.rfind("Traceback (most recent call last):");
+    if (start == std::string_view::npos) return "";
+    bool first = true;
+    for (const std::string_view line : split(log.substr(start), '\n')) {
+        const bool told = !first && !line.empty() && line.front() != ' ' && line.front() != '\t';
+        if (told) return std::string(trim(line.substr(0, kLineCharsMax)));
+        first = false;
+    }
+    return "";
+}
+
+std::string exit_hint(int exit_code) {
+    if (exit_code == 127)
+        return "the shell found no such command (exit code 127): check its spelling, or use an environment that has it";
+    if (exit_code == 126)
+        return "the command is not executable (exit code 126): make it so, or run it with its interpreter";
+    return "";
+}
+
+}  // namespace lavant::agent

@@ -1,0 +1,155 @@
+#include "agent/task_files.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "base/files.h"
+#include "wire/messages.h"
+
+namespace lavant::agent {
+namespace {
+
+constexpr TaskRef kTask{{42}, 3, 1};
+
+class TaskFiles : public ::testing::Test {
+ protected:
+    void SetUp() override {
+        char folder[] = "/tmp/lavant-task-XXXXXX";
+        ASSERT_NE(::mkdtemp(folder), nullptr);
+        node_ = folder;
+        paths_ = paths_of(node_, kTask);
+    }
+    void TearDown() override { (void)remove_tree(node_); }
+    static void put(const std::string& path, std::string_view text) {
+        ASSERT_TRUE(make_directories(parent_of(path)));
+        ASSERT_TRUE(write_file_atomically(path, text));
+    }
+    std::set<std::string> names(const Uploads& uploads) {
+        std::set<std::string> all;
+        for (const Upload& upload : uploads.files) all.insert(upload.place.container + ":" + upload.place.path);
+        return all;
+    }
+    std::string node_;
+    TaskPaths paths_;
+    lavant::Launch launch_{.job_name = "pear"};
+};
+
+TEST_F(TaskFiles, FindTheirTasksAgain) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_), .job_token = "t"};
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    ASSERT_TRUE(save_launch(paths_, start));
+    put(paths_of(node_, {{43}, 1, 0}).log_file, "never launched");
+    put(node_ + "/tasks/rubbish/x", "");
+    const auto saved = load_tasks(node_);
+    ASSERT_TRUE(saved);
+    ASSERT_EQ(saved->size(), 1U);
+    EXPECT_EQ(saved->at(0).start.task, kTask);
+    EXPECT_EQ(saved->at(0).start.job_token, "t");
+    EXPECT_EQ(saved->at(0).launch.job_name, "pear");
+    EXPECT_GT(to_micros(saved->at(0).launched_at), 1'600'000'000'000'000);
+    EXPECT_EQ(list_directory(node_ + "/tasks")->size(), 1U) << "what was never launched is removed";
+}
+
+TEST_F(TaskFiles, NameFolders) {
+    EXPECT_EQ(task_folder_name(kTask), "42.3.1");
+    EXPECT_EQ(parse_task_folder_name("42.3.1"), kTask);
+    for (const char* bad : {"", "1.2", "1.2.3.4", "1.2.x", "01.2.3", "1.2.99999999999", "../1"})
+        EXPECT_FALSE(parse_task_folder_name(bad)) << bad;
+}
+
+TEST_F(TaskFiles, ReadDatastoreUris) {
+    EXPECT_EQ(parse_datastore_uri("azureml://datastores/workspaceblobstore/paths/a/b c").value(),
+              (BlobPlace{"azureml-blobstore", "a/b c"}));
+    EXPECT_EQ(parse_datastore_uri("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/"
+                                  "workspaceartifactstore/paths/x/")
+                  .value(),
+              (BlobPlace{"azureml", "x/"}));
+    for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x", "azureml://datastores/x",
+                            "wasbs://a@b/c"})
+        EXPECT_FALSE(parse_datastore_uri(bad)) << bad;
+}
+
+TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {
+    launch_.inputs = {{"n", "literal", "", "7"},
+                      {"f", "uri_file", "ro_mount", "azureml://datastores/workspaceblobstore/paths/d/x.csv"},
+                      {"d", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/d/"},
+                      {"u", "uri_folder", "direct", "azureml://datastores/other/paths/d/"},
+                      {"l", "uri_folder", "ro_mount", "file:///data/my%20set"},
+                      {"w", "uri_file", "download", "https://h/a/b.zip?sig=1"}};
+    launch_.outputs = {{"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"},
+                       {"g", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/m.pkl"},
+                       {"h", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"}};
+    launch_.command = "run ${{inputs.n}} ${{inputs.f}} ${{inputs.d}} $[[--m ${{inputs.missing}}]] ${{outputs.g}}";
+    const auto view = view_of(launch_, paths_);
+    ASSERT_TRUE(view) << view.error().message;
+    EXPECT_EQ(view->inputs.at("n"), "7");
+    EXPECT_EQ(view->inputs.at("f"), paths_.inputs + "/f/x.csv");
+    EXPECT_EQ(view->inputs.at("d"), paths_.inputs + "/d");
+    EXPECT_EQ(view->inputs.at("u"), "azureml://datastores/other/paths/d/");
+    EXPECT_EQ(view->inputs.at("l"), "/data/my set");
+    EXPECT_EQ(view->inputs.at("w"), paths_.inputs + "/w/b.zip");
+    EXPECT_EQ(view->outputs.at("o"), paths_.outputs + "/o");
+    EXPECT_EQ(view->outputs.at("g"), paths_.outputs + "/g/m.pkl");
+    EXPECT_EQ(view->outputs.at("h"), paths_.outputs + "/h/h");
+    EXPECT_EQ(view->binds.size(), 3U);
+    const auto command = resolve_command(launch_, *view);
+    ASSERT_TRUE(command) << command.error().message;
+    EXPECT_NE(command->find("run 7 " + paths_.inputs + "/f/x.csv " + paths_.inputs + "/d "), std::string::npos);
+    EXPECT_EQ(command->find("--m"), std::string::npos);
+}
+
+TEST_F(TaskFiles, RefuseNamesThatLeaveTheirFolder) {
+    launch_.outputs = {{"../../x", "uri_folder", "", "azureml://datastores/workspaceblobstore/paths/p/"}};
+    EXPECT_FALSE(view_of(launch_, paths_));
+}
+
+TEST_F(TaskFiles, UploadWhatTheTaskWroteAndNoLinkThatLeavesItsTree) {
+    const std::string wd = paths_.working_folder;
+    put(wd + "/outputs/a/model.bin", "123");
+    put(wd + "/logs/t.txt", "");
+    put(wd + "/other.txt", "not kept");
+    put(paths_.outputs + "/o/deep/er/x", "1");
+    put(paths_.outputs + "/g/m.pkl", "1");
+    put(paths_.outputs + "/g/stray", "1");
+    put(node_ + "/secret", "s");
+    ASSERT_EQ(::symlink((node_ + "/secret").c_str(), (wd + "/outputs/stolen").c_str()), 0);
+    ASSERT_EQ(::symlink("../../../../../secret", (wd + "/outputs/a/stolen").c_str()), 0);
+    ASSERT_EQ(::symlink("/", (wd + "/outputs/root").c_str()), 0);
+    ASSERT_EQ(::symlink("a/model.bin", (wd + "/outputs/latest").c_str()), 0);
+    launch_.outputs = {{"o", "uri_folder", "", "azureml://datastores/workspaceblobstore/paths/p/"},
+                       {"g", "uri_file", "", "azureml://datastores/workspaceblobstore/paths/q/m.pkl"}};
+    const Uploads uploads = find_uploads(launch_, paths_, wd);
+    EXPECT_EQ(uploads.problem, "");
+    EXPECT_EQ(names(uploads), (std::set<std::string>{"azureml:ExperimentRun/dcid.pear/outputs/a/model.bin",
+                                                     "azureml:ExperimentRun/dcid.pear/outputs/latest",
+                                                     "azureml:ExperimentRun/dcid.pear/logs/t.txt",
+                                                     "azureml-blobstore:p/deep/er/x", "azureml-blobstore:q/m.pkl"}));
+}
+
+TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
+    launch_.environment = {.kind = "host", .name = "host", .python_home = "/opt/v", .note = "no GPU here"};
+    ASSERT_TRUE(make_task_folders(launch_, StartTask{.task = kTask}, paths_));
+    const std::string log = read_file(paths_.log_file, 10'000).value();
+    EXPECT_NE(log.find("/opt/v/bin/python"), std::string::npos);
+    EXPECT_NE(log.find("\nlavant: no GPU here\n"), std::string::npos);
+}
+
+TEST(Traceback, GivesTheLastLineOfTheLastOne) {
+    EXPECT_EQ(find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"
+                                  "KeyError: 'a'\n\nDuring handling ...\n\nTraceback (most recent call last):\n"
+                                  "  File \"b\"\nValueError: no such column\nbye\n"),
+              "ValueError: no such column");
+    EXPECT_EQ(find_traceback_line("all is well\n"), "");
+    EXPECT_EQ(find_traceback_line("Traceback (most recent call last):\n  File"), "");
+}
+
+TEST(ExitHint, KnowsACommandThatDoesNotExist) {
+    EXPECT_NE(exit_hint(127).find("no such command"), std::string::npos);
+    EXPECT_EQ(exit_hint(1), "");
+}
+
+}  // namespace
+}  // namespace lavant::agent

@@ -1,0 +1,149 @@
+#include "agent/variables.h"
+
+#include <optional>
+#include <string>
+
+namespace lavant::agent {
+namespace {
+
+using Context = VariableContext;
+using Value = std::optional<std::string>;  // nullopt: not set
+
+struct Variable {
+    std::string_view name;
+    std::string_view meaning;
+    Value (*value)(const Context&);
+};
+
+constexpr const char* kSystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kRendezvousPort = "6105";
+
+Value if_set(const std::string& text) { return text.empty() ? Value{} : Value{text}; }
+
+std::string master(const Context& c) { return c.start.hosts.empty() ? "127.0.0.1" : c.start.hosts.front(); }
+
+std::string joined_hosts(const Context& c) {
+    std::string all;
+    for (const std::string& host : c.start.hosts) all += (all.empty() ? "" : ",") + host;
+    return all.empty() ? "127.0.0.1" : all;
+}
+
+bool is_python_home(const Context& c) { return !c.launch.environment.python_home.empty(); }
+
+Value path(const Context& c) {
+    const std::string last = c.last_on_path.empty() ? "" : ":" + c.last_on_path;
+    return (is_python_home(c) ? c.launch.environment.python_home + "/bin:" : "") + kSystemPath + last;
+}
+Value node_rank(const Context& c) { return std::to_string(c.start.task.index); }
+Value world_size(const Context& c) { return std::to_string(c.start.instances * std::max(c.launch.process_count, 1)); }
+Value first_rank(const Context& c) {
+    return std::to_string(c.start.task.index * std::max(c.launch.process_count, 1));
+}
+Value workspace_scope(const Context& c) {
+    return "/subscriptions/" + c.launch.subscription + "/resourceGroups/" + c.launch.resource_group +
+           "/providers/Microsoft.MachineLearningServices/workspaces/" + c.launch.workspace_name;
+}
+Value run_scope(const Context& c) { return *workspace_scope(c) + "/experiments/" + c.launch.experiment_name; }
+
+const Variable kTable[] = {
+    {"PATH", "the environment's bin folder, then the system's", path},
+    {"HOME", "a place for dot files that is not kept", [](const Context&) { return Value{"/tmp"}; }},
+    {"LANG", "UTF-8 text", [](const Context&) { return Value{"C.UTF-8"}; }},
+    {"VIRTUAL_ENV", "the Python environment, where one is used",
+     [](const Context& c) { return if_set(c.launch.environment.python_home); }},
+    {"PYTHONUNBUFFERED", "1: output appears in the log as it is written", [](const Context&) { return Value{"1"}; }},
+    {"AZUREML_RUN_ID", "the job's name", [](const Context& c) { return Value{c.launch.job_name}; }},
+    {"AZUREML_ROOT_RUN_ID", "the name of the outermost job it belongs to",
+     [](const Context& c) {
+         return Value{c.launch.root_job_name.empty() ? c.launch.job_name : c.launch.root_job_name};
+     }},
+    {"AZUREML_EXPERIMENT_ID", "the experiment's id", [](const Context& c) { return Value{c.launch.experiment_id}; }},
+    {"AZUREML_ARM_SUBSCRIPTION", "the workspace's subscription",
+     [](const Context& c) { return Value{c.launch.subscription}; }},
+    {"AZUREML_ARM_RESOURCEGROUP", "its resource group", [](const Context& c) { return Value{c.launch.resource_group}; }},
+    {"AZUREML_ARM_WORKSPACE_NAME", "its name", [](const Context& c) { return Value{c.launch.workspace_name}; }},
+    {"AZUREML_ARM_PROJECT_NAME", "the experiment's name",
+     [](const Context& c) { return Value{c.launch.experiment_name}; }},
+    {"AZUREML_WORKSPACE_SCOPE", "the workspace's resource id", workspace_scope},
+    {"AZUREML_EXPERIMENT_SCOPE", "the experiment's resource id", run_scope},
+    {"AZUREML_SERVICE_ENDPOINT", "the server's URL", [](const Context& c) { return Value{c.server_url}; }},
+    {"AZUREML_RUN_TOKEN", "the job's token for the server's API",
+     [](const Context& c) { return if_set(c.start.job_token); }},
+    {"AZUREML_NODE_COUNT", "how many nodes the job runs on",
+     [](const Context& c) { return Value{std::to_string(c.start.instances)}; }},
+    {"AZUREML_CR_NODE_RANK", "which of them this is, from 0", node_rank},
+    {"NODE_RANK", "the same", node_rank},
+    {"GROUP_RANK", "the same", node_rank},
+    {"NODE_COUNT", "how many nodes the job runs on",
+     [](const Context& c) { return Value{std::to_string(c.start.instances)}; }},
+    {"RANK", "rank of the node's first process", first_rank},
+    {"LOCAL_RANK", "0: rank within the node", [](const Context&) { return Value{"0"}; }},
+    {"WORLD_SIZE", "processes on all nodes together", world_size},
+    {"LOCAL_WORLD_SIZE", "processes on this node",
+     [](const Context& c) { return Value{std::to_string(std::max(c.launch.process_count, 1))}; }},
+    {"MASTER_ADDR", "host of node 0", [](const Context& c) { return Value{master(c)}; }},
+    {"MASTER_PORT", "port for the rendezvous there", [](const Context&) { return Value{kRendezvousPort}; }},
+    {"AZ_BATCHAI_JOB_TEMP", "a scratch folder", [](const Context&) { return Value{"/tmp"}; }},
+    {"AZ_BATCHAI_NODE_LIST", "hosts of all nodes, by commas", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"AZ_BATCHAI_WORKER_HOSTS", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"AZ_BATCHAI_NUM_GPUS", "GPUs of this node that the job may use", [](const Context&) { return Value{"0"}; }},
+    {"AZ_BATCHAI_TASK_INDEX", "which node this is, from 0", node_rank},
+    {"AZ_BATCH_MASTER_NODE", "host and port of node 0",
+     [](const Context& c) { return Value{master(c) + ":" + kRendezvousPort}; }},
+    {"AZ_BATCH_NODE_LIST", "hosts of all nodes, by commas", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"AZ_BATCH_HOST_LIST", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"MLFLOW_TRACKING_URI", "where MLflow clients log to",
+     [](const Context& c) { return Value{tracking_url(c.server_url, c.launch)}; }},
+    {"MLFLOW_TRACKING_TOKEN", "the job's token for it", [](const Context& c) { return if_set(c.start.job_token); }},
+    {"MLFLOW_RUN_ID", "the job's run", [](const Context& c) { return Value{c.launch.job_name}; }},
+    {"MLFLOW_EXPERIMENT_NAME", "its experiment", [](const Context& c) { return Value{c.launch.experiment_name}; }},
+    {"MLFLOW_EXPERIMENT_ID", "its experiment's id", [](const Context& c) { return if_set(c.launch.experiment_id); }},
+    {"MLFLOW_TRACKING_SERVER_CERT_PATH", "the server's certificate authority",
+     [](const Context& c) { return if_set(c.ca_file); }},
+    {"LAVANT_ATTEMPT", "1 for the first try, more after a retry",
+     [](const Context& c) { return Value{std::to_string(c.start.task.attempt)}; }},
+    {"LAVANT_NODE", "the node's name", [](const Context& c) { return Value{c.node}; }},
+    {"LAVANT_ENDPOINT", "the server's URL", [](const Context& c) { return Value{c.server_url}; }},
+    {"LAVANT_CA", "the server's certificate authority", [](const Context& c) { return if_set(c.ca_file); }},
+    {"LAVANT_TOKEN", "the job's token for the server's API",
+     [](const Context& c) { return if_set(c.start.job_token); }},
+};
+
+// A name and value that execve can carry and a shell can read.
+bool is_sound(std::string_view name, std::string_view value) {
+    return !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string_view::npos &&
+           value.find('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string tracking_url(const std::string& server_url, const lavant::Launch& launch) {
+    return server_url + "/mlflow/v1.0/subscriptions/" + launch.subscription + "/resourceGroups/" +
+           launch.resource_group + "/providers/Microsoft.MachineLearningServices/workspaces/" + launch.workspace_name;
+}
+
+std::vector<std::string> make_environment(const VariableContext& context) {
+    std::map<std::string, std::string> all;
+    for (const Variable& variable : kTable) {
+        if (Value value = variable.value(context)) all[std::string(variable.name)] = std::move(*value);
+    }
+    for (const auto& [name, value] : context.inputs) all["AZURE_ML_INPUT_" + name] = value;
+    for (const auto& [name, value] : context.outputs) all["AZURE_ML_OUTPUT_" + name] = value;
+    for (const auto& [name, value] : context.launch.environment_variables) all[name] = value;
+    std::vector<std::string> lines;
+    lines.reserve(all.size());
+    for (const auto& [name, value] : all) {
+        if (is_sound(name, value)) lines.push_back(name + "=" + value);
+    }
+    return lines;
+}
+
+std::vector<VariableDoc> documented_variables() {
+    std::vector<VariableDoc> docs;
+    for (const Variable& variable : kTable) docs.push_back({variable.name, variable.meaning});
+    docs.push_back({"AZURE_ML_INPUT_<name>", "path, URI or literal of an input"});
+    docs.push_back({"AZURE_ML_OUTPUT_<name>", "path or URI of an output"});
+    return docs;
+}
+
+}  // namespace lavant::agent

@@ -1,0 +1,134 @@
+#include "api/access.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "api/test_world.h"
+#include "base/text.h"
+#include "wire/json.h"
+
+namespace lavant::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AccessTest : public testing::Test {
+ protected:
+    AccessTest() : access_({world_.store, world_.crypto(), world_.clock}, "secret", "default") {}
+
+    std::string add_key(const std::string& name, Role role) {
+        const NewKey key = access_.make_key(name, "ann", role);
+        world_.write({key.write});
+        return key.plain;
+    }
+    std::string token(const std::string& key, Instant expiry) {
+        return access_.make_token(*access_.check_credential(key), "https://ml.azure.lavant", expiry);
+    }
+
+    TestWorld world_;
+    Access access_;
+};
+
+TEST_F(AccessTest, KnowsTheUserAndRoleBehindAKey) {
+    const std::string key = add_key("laptop", Role::Contributor);
+    EXPECT_TRUE(looks_like_key(key));
+    const auto caller = access_.check_authorization("Bearer " + key);
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(caller->user, "ann");
+    EXPECT_EQ(caller->role, Role::Contributor);
+    EXPECT_EQ(caller->key, "laptop");
+}
+
+TEST_F(AccessTest, StoresOnlyTheHashOfAKey) {
+    const std::string key = add_key("laptop", Role::Owner);
+    const auto row = world_.store.find_asset({"", kKeyKind, "laptop", ""});
+    EXPECT_EQ((*row)->hash, to_hex(world_.crypto().sha256(key)));
+    EXPECT_EQ((*row)->body.find(key.substr(4)), std::string::npos);
+}
+
+TEST_F(AccessTest, RefusesWhatIsNotACredential) {
+    add_key("laptop", Role::Owner);
+    for (const std::string& header :
+         {std::string(), std::string("Bearer"), std::string("Bearer "), std::string("Basic YTpi"),
+          "Bearer lvk_" + std::string(43, 'A'), "Bearer " + std::string(9000, 'a'),
+          std::string("Bearer a.b.c"), std::string("Bearer eyJhbGciOiJub25lIn0.e30.")}) {
+        const auto answer = access_.check_authorization(header);
+        ASSERT_FALSE(answer) << header;
+        EXPECT_EQ(answer.error().code, ErrorCode::Unauthenticated);
+    }
+}
+
+TEST_F(AccessTest, MakesTokensThatCarryTheAudienceAndAreAccepted) {
+    const std::string made = token(add_key("laptop", Role::Reader), world_.clock.at + 1h);
+    const auto parts = split(made, '.');
+    ASSERT_EQ(parts.size(), 3U);
+    const auto claims = wire::parse_json(*base64url_decode(parts[1]));
+    EXPECT_EQ((*claims)["aud"].text(), "https://ml.azure.lavant");
+    const auto caller = access_.check_authorization("bearer " + made);
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(caller->user, "ann");
+    EXPECT_EQ(caller->role, Role::Reader);
+}
+
+TEST_F(AccessTest, RefusesATokenWithAnyByteChanged) {
+    const std::string made = token(add_key("laptop", Role::Reader), world_.clock.at + 1h);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        std::string forged = made;
+        forged[i] = forged[i] == 'A' ? 'B' : 'A';
+        EXPECT_FALSE(access_.check_credential(forged)) << i;
+    }
+    EXPECT_FALSE(access_.check_credential(made + "A"));
+    EXPECT_FALSE(access_.check_credential(made.substr(0, made.size() - 1)));
+}
+
+TEST_F(AccessTest, LetsATokenLiveFiveMinutesPastItsEndAndNoLonger) {
+    const std::string made = token(add_key("laptop", Role::Reader), world_.clock.at + 1h);
+    world_.clock.at += 1h + 5min;
+    EXPECT_TRUE(access_.check_credential(made));
+    world_.clock.at += 1s;
+    EXPECT_FALSE(access_.check_credential(made));
+}
+
+TEST_F(AccessTest, ForgetsARevokedKeyAndItsTokensAtOnce) {
+    const std::string key = add_key("laptop", Role::Owner);
+    const std::string made = token(key, world_.clock.at + 1h);
+    ASSERT_TRUE(access_.check_credential(made));
+    AssetWrite removal;
+    removal.asset.key = {"", kKeyKind, "laptop", ""};
+    removal.remove = true;
+    world_.write({removal});
+    access_.forget_all();
+    EXPECT_FALSE(access_.check_credential(key));
+    EXPECT_FALSE(access_.check_credential(made));
+    add_key("laptop", Role::Owner);  // the same name does not revive the old token
+    EXPECT_FALSE(access_.check_credential(made));
+}
+
+TEST_F(AccessTest, AnswersFromMemoryWithoutReadingAgain) {
+    const std::string key = add_key("laptop", Role::Owner);
+    ASSERT_TRUE(access_.check_credential(key));
+    AssetWrite removal;
+    removal.asset.key = {"", kKeyKind, "laptop", ""};
+    removal.remove = true;
+    world_.write({removal});
+    EXPECT_TRUE(access_.check_credential(key));
+    world_.clock.at += 61s;
+    EXPECT_FALSE(access_.check_credential(key));
+}
+
+TEST_F(AccessTest, TakesAJobsTokenOnlyWhileItsAttemptIsTheCurrentOne) {
+    Job job = world_.add_job("train", JobStatus::Running);
+    const std::string made = access_.make_job_token(job.head, job.head.attempt);
+    const auto caller = access_.check_credential(made);
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(caller->role, Role::Job);
+    EXPECT_EQ(caller->job, "train");
+    EXPECT_FALSE(access_.check_credential(access_.make_job_token(job.head, job.head.attempt + 1)));
+    world_.set_status("train", JobStatus::Completed);
+    world_.clock.at += 6s;
+    EXPECT_FALSE(access_.check_credential(made));
+}
+
+}  // namespace
+}  // namespace lavant::api

@@ -1,0 +1,19 @@
+#include "api/assets.h"
+
+namespace lavant::api {
+
+Result<std::optional<Asset>> find_version(Context& context, const std::string& kind, const AssetName& name) {
+    if (!name.version.empty())
+        return context.ports.reader.find_asset({kWorkspaceKey, kind, name.name, name.version});
+    if (name.label != "latest" && name.label != "default") return std::optional<Asset>{};
+    ports::AssetQuery query;
+    query.workspace = kWorkspaceKey;
+    query.kind = kind;
+    query.name = name.name;
+    query.limit = 1;
+    LAVANT_TRY(auto newest, context.ports.reader.list_assets(query));
+    if (newest.empty()) return std::optional<Asset>{};
+    return std::optional<Asset>(std::move(newest.front()));
+}
+
+}  // namespace lavant::api

@@ -1,0 +1,214 @@
+#include "api/blob_routes.h"
+
+#include <gtest/gtest.h>
+
+#include "api/answers.h"
+#include "api/blob_xml.h"
+#include "api/byte_range.h"
+#include "api/test_world.h"
+#include "base/text.h"
+#include "wire/json.h"
+
+namespace lavant::api {
+namespace {
+
+std::string header(const ports::HttpResponse& response, const std::string& name) {
+    for (const auto& [key, value] : response.headers)
+        if (equals_ignoring_case(key, name)) return value;
+    return "";
+}
+
+struct Send {
+    std::string query;
+    std::string body;
+    std::map<std::string, std::string> headers;
+};
+
+class BlobRoutes : public testing::Test {
+ protected:
+    BlobRoutes() {
+        const auto secrets = world_.call({"POST",
+                                          kWs + "/datastores/workspaceblobstore/listSecrets",
+                                          R"({"expirableSecret":true,"expireAfterHours":1})",
+                                          {}});
+        sas_ = wire::parse_json(secrets.body).value()["sasToken"].string();
+    }
+    ports::HttpResponse send(const std::string& method, const std::string& path, const Send& with = {}) {
+        return world_.call({method, root_ + path + "?" + sas_ + (with.query.empty() ? "" : "&" + with.query),
+                            with.body, with.headers, false});
+    }
+    ports::HttpResponse put(const std::string& path, const std::string& body) {
+        return send("PUT", path, {"", body, {}});
+    }
+    TestWorld world_;
+    std::string sas_;
+    std::string root_ = "/storage/acct.blob.core.windows.net/azureml-blobstore";
+};
+
+TEST_F(BlobRoutes, PutsAndGetsUnderBothSpellingsOfTheAccount) {
+    const auto made = send("PUT", "/a%20b/%25%23.txt", {"", "hello", {{"x-ms-blob-type", "BlockBlob"}}});
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_TRUE(header(made, "ETag").starts_with("\""));
+    EXPECT_NE(header(made, "Last-Modified"), "");
+    root_ = "/storage/acct/azureml-blobstore";
+    const auto got = send("GET", "/a%20b/%25%23.txt");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(world_.body_of(got), "hello");
+    EXPECT_EQ(header(got, "x-ms-blob-type"), "BlockBlob");
+    EXPECT_EQ(header(got, "ETag"), header(made, "ETag"));
+}
+
+TEST_F(BlobRoutes, AnswersRangesAsTheSdkAsksForThem) {
+    ASSERT_EQ(put("/f", "0123456789").status, 201);
+    const auto part = send("GET", "/f", {"", "", {{"x-ms-range", "bytes=2-4"}}});
+    EXPECT_EQ(part.status, 206);
+    EXPECT_EQ(header(part, "Content-Range"), "bytes 2-4/10");
+    EXPECT_EQ(world_.body_of(part), "234");
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"x-ms-range", "bytes=0-33554431"}}}).status, 206);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"Range", "bytes=10-"}}}).status, 416);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-Match", "\"other\""}}}).status, 412);
+    ASSERT_EQ(put("/empty", "").status, 201);
+    const auto none = send("GET", "/empty", {"", "", {{"x-ms-range", "bytes=0-33554431"}}});
+    EXPECT_EQ(none.status, 416);
+    EXPECT_EQ(header(none, "x-ms-error-code"), "InvalidRange");
+    EXPECT_EQ(send("GET", "/empty").status, 200);
+}
+
+TEST_F(BlobRoutes, TellsWhatIsAbsent) {
+    const auto head = send("HEAD", "/none");
+    EXPECT_EQ(head.status, 404);
+    EXPECT_EQ(head.body, "");
+    EXPECT_EQ(header(head, "x-ms-error-code"), "BlobNotFound");
+    EXPECT_NE(send("GET", "/none").body.find("<Code>BlobNotFound</Code>"), std::string::npos);
+    EXPECT_EQ(send("HEAD", "/none/").status, 404) << "the question whether it is a folder";
+    EXPECT_EQ(world_.call({"GET", "/storage/acct/nocontainer/x", "", {}}).status, 404);
+}
+
+TEST_F(BlobRoutes, KeepsMetadataAndShowsItInHeadAndList) {
+    ASSERT_EQ(put("/f", "x").status, 201);
+    const std::map<std::string, std::string> marks = {{"x-ms-meta-upload_status", "completed"},
+                                                      {"X-Ms-Meta-name", "n1"}};
+    ASSERT_EQ(send("PUT", "/f", {"comp=metadata", "", marks}).status, 200);
+    const auto head = send("HEAD", "/f");
+    EXPECT_EQ(head.status, 200);
+    EXPECT_EQ(head.content_length, 1U);
+    EXPECT_EQ(header(head, "x-ms-meta-upload_status"), "completed");
+    const auto list = send("GET", "", {"restype=container&comp=list&include=metadata", "", {}});
+    EXPECT_NE(list.body.find("<upload_status>completed</upload_status>"), std::string::npos) << list.body;
+    EXPECT_EQ(send("PUT", "/none", {"comp=metadata", "", {}}).status, 404);
+}
+
+TEST_F(BlobRoutes, RefusesToOverwriteWhenAskedTo) {
+    ASSERT_EQ(send("PUT", "/f", {"", "x", {{"If-None-Match", "*"}}}).status, 201);
+    const auto again = send("PUT", "/f", {"", "y", {{"If-None-Match", "*"}}});
+    EXPECT_EQ(again.status, 409);
+    EXPECT_EQ(header(again, "x-ms-error-code"), "BlobAlreadyExists");
+    EXPECT_EQ(put("/f", "z").status, 201);
+    EXPECT_EQ(world_.body_of(send("GET", "/f")), "z");
+}
+
+TEST_F(BlobRoutes, ChecksTheBodysChecksum) {
+    const std::string good = base64_encode(world_.crypto().md5("x"));
+    EXPECT_EQ(send("PUT", "/f", {"", "x", {{"Content-MD5", good}}}).status, 201);
+    EXPECT_EQ(send("PUT", "/g", {"", "y", {{"Content-MD5", good}}}).status, 400);
+    EXPECT_EQ(send("HEAD", "/g").status, 404);
+}
+
+TEST_F(BlobRoutes, PutsBlocksInAnyOrder) {
+    const std::string one = base64_encode("block-0001");
+    const std::string two = base64_encode("block-0002");
+    ASSERT_EQ(send("PUT", "/big", {"comp=block&blockid=" + percent_encode(two), "world", {}}).status, 201);
+    ASSERT_EQ(send("PUT", "/big", {"comp=block&blockid=" + percent_encode(one), "hello ", {}}).status, 201);
+    EXPECT_EQ(send("HEAD", "/big").status, 404);
+    const std::string xml = "<?xml version='1.0'?><BlockList><Latest>" + one + "</Latest><Latest>" + two +
+                            "</Latest></BlockList>";
+    ASSERT_EQ(send("PUT", "/big", {"comp=blocklist", xml, {{"If-None-Match", "*"}}}).status, 201);
+    EXPECT_EQ(world_.body_of(send("GET", "/big")), "hello world");
+    EXPECT_EQ(send("PUT", "/big2", {"comp=blocklist", xml, {}}).status, 400);
+    EXPECT_EQ(send("PUT", "/big2", {"comp=blocklist", "<BlockList><Latest>", {}}).status, 400);
+    EXPECT_EQ(send("PUT", "/big2", {"comp=block&blockid=%2A", "x", {}}).status, 400);
+}
+
+TEST_F(BlobRoutes, ListsWithPrefixDelimiterAndMarker) {
+    for (const char* name : {"d/a", "d/b", "d/e/f", "x%26y"})
+        ASSERT_EQ(put(std::string("/") + name, "1").status, 201) << name;
+    const auto all = send("GET", "", {"restype=container&comp=list&prefix=d%2F&delimiter=%2F", "", {}});
+    EXPECT_EQ(all.status, 200);
+    EXPECT_NE(all.body.find("<Name>d/a</Name>"), std::string::npos) << all.body;
+    EXPECT_NE(all.body.find("<BlobPrefix><Name>d/e/</Name></BlobPrefix>"), std::string::npos);
+    EXPECT_EQ(all.body.find("<Name>d/e/f</Name>"), std::string::npos);
+    EXPECT_NE(send("GET", "", {"comp=list", "", {}}).body.find("<Name>x&amp;y</Name>"), std::string::npos);
+    const auto first = send("GET", "", {"comp=list&maxresults=1", "", {}});
+    const std::size_t marker = first.body.find("<NextMarker>") + 12;
+    const std::string next = first.body.substr(marker, first.body.find("</NextMarker>") - marker);
+    ASSERT_FALSE(next.empty());
+    const auto second = send("GET", "", {"comp=list&maxresults=1&marker=" + percent_encode(next), "", {}});
+    EXPECT_EQ(second.body.find("<Name>d/a</Name>"), std::string::npos);
+}
+
+TEST_F(BlobRoutes, RefusesWithoutAPermissionAndSaysWhy) {
+    const auto bare = world_.call({"GET", root_ + "/f", "", {}, false});
+    EXPECT_EQ(bare.status, 401);
+    EXPECT_NE(header(bare, "x-ms-error-code"), "");
+    EXPECT_EQ(world_.call({"GET", "/storage/acct/azureml/f?" + sas_, "", {}, false}).status, 403)
+        << "other container";
+    EXPECT_EQ(world_.call({"GET", root_ + "/f?" + sas_ + "x", "", {}, false}).status, 403);
+    EXPECT_EQ(world_.call({"GET", root_ + "/f", "", {{"Authorization", "SharedKey acct:x"}}, false}).status,
+              401);
+    EXPECT_EQ(world_.call({"PUT", root_ + "/f", std::string(100'000, 'x'), {}, false}).status, 413)
+        << "not spooled";
+}
+
+TEST_F(BlobRoutes, TakesABearerTokenToo) {
+    EXPECT_EQ(world_.call({"PUT", root_ + "/f", "x", {}}).status, 201);
+    EXPECT_EQ(world_.call({"GET", root_ + "/f", "", {}}).status, 200);
+    EXPECT_EQ(world_.call({"DELETE", root_ + "/f", "", {}}).status, 202);
+    EXPECT_EQ(world_.call({"DELETE", root_ + "/f", "", {}}).status, 404);
+}
+
+TEST_F(BlobRoutes, NeverLeavesTheContainer) {
+    for (const char* path : {"/../azureml/x", "/%2e%2e/azureml/x", "/a/..%2F..%2Fx", "/.", "/a//b", "/%00",
+                             "/.lavant-staging/7-1/x", "/.lavant-staging"}) {
+        EXPECT_EQ(put(path, "x").status, 400) << path;
+        EXPECT_GE(send("GET", path).status, 400) << path;
+    }
+    EXPECT_GE(world_.call({"GET", "/storage/acct/..%2F..%2Fetc/passwd", "", {}}).status, 400);
+    EXPECT_GE(world_.call({"GET", "/storage/acct/.tmp/x", "", {}}).status, 400);
+    EXPECT_EQ(put("/" + std::string(1025, 'a'), "x").status, 400);
+}
+
+TEST_F(BlobRoutes, RefusesUploadsOnAFullDiskButStillDeletes) {
+    TestWorld full;
+    full.free_bytes_min = ~0ULL;
+    const auto refused = full.call({"PUT", root_ + "/f", "x", {}});
+    EXPECT_EQ(refused.status, 507);
+    EXPECT_NE(refused.body.find("delete old jobs"), std::string::npos);
+    ASSERT_TRUE(full.blobs().put_bytes("azureml-blobstore", "g", "x"));
+    EXPECT_EQ(full.call({"DELETE", root_ + "/g", "", {}}).status, 202);
+}
+
+TEST(ByteRange, ReadsEveryFormAndTakesNonsenseAsTheWhole) {
+    EXPECT_EQ(resolve_range("bytes=-3", 10).offset, 7U);
+    EXPECT_EQ(resolve_range("bytes=5-", 10).bytes, 5U);
+    EXPECT_EQ(resolve_range("bytes=5-100", 10).bytes, 5U);
+    EXPECT_EQ(resolve_range("bytes=0-9223372036854775807", 10).bytes, 10U);
+    EXPECT_EQ(resolve_range("bytes=-0", 10).kind, ByteRange::Kind::Impossible);
+    EXPECT_EQ(resolve_range("bytes=0-", 0).kind, ByteRange::Kind::Impossible);
+    for (const char* odd : {"", "bytes", "bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "items=1-2",
+                            "bytes=1-2,4-5", "bytes=--1", "bytes=99999999999999999999-"})
+        EXPECT_EQ(resolve_range(odd, 10).kind, ByteRange::Kind::Whole) << odd;
+}
+
+TEST(BlockList, ReadsIdsInOrderAndRefusesTheRest) {
+    EXPECT_EQ(*parse_block_list("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<BlockList>\n <Latest>YQ==</Latest>"
+                                "<Committed>Yg==</Committed></BlockList>"),
+              (std::vector<std::string>{"YQ==", "Yg=="}));
+    EXPECT_TRUE(parse_block_list("<BlockList />")->empty());
+    for (const char* bad :
+         {"", "<BlockList>", "<BlockList><Other>x</Other></BlockList>", "<BlockList><Latest>a</BlockList>",
+          "<BlockList><Latest><x/></Latest></BlockList>"})
+        EXPECT_FALSE(parse_block_list(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace lavant::api

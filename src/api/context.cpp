@@ -1,0 +1,74 @@
+#include "api/context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/followers.h"
+
+namespace lavant::api {
+namespace {
+
+bool is_word_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+}  // namespace
+
+Context::Context(ApiPorts given_ports, ApiSettings given_settings)
+    : settings(std::move(given_settings)),
+      ports(std::move(given_ports)),
+      access({ports.reader, ports.crypto, ports.clock}, settings.secret, kWorkspaceKey),
+      sas(ports.crypto, kStorageAccount, ports.crypto.hmac_sha256(settings.secret, "lavant storage account")),
+      space(app::FreeSpace::probe_of(settings.data_folder), settings.free_bytes_min, ports.clock),
+      followers(std::make_unique<Followers>()) {}
+
+Context::~Context() = default;
+
+Route answer_now(Context& context, Need need, Answering handler) {
+    return {need, [&context, handler = std::move(handler)](const SharedCall& call) {
+                Result<ports::HttpResponse> response = handler(context, *call);
+                call->respond(response ? std::move(*response) : error_response(response.error()));
+            }};
+}
+
+void post(Context& context, const SharedCall& call, plane::Event event,
+          std::function<void(plane::Answer)> then) {
+    const bool taken =
+        context.ports.post(std::move(event), [call, then = std::move(then)](Result<plane::Answer> answer) {
+            if (!answer) {
+                call->respond(error_response(answer.error()));
+            } else {
+                then(std::move(*answer));
+            }
+        });
+    if (!taken)
+        call->respond(error_response({ErrorCode::ResourceExhausted,
+                                      "the server has more requests waiting than it takes; try again",
+                                      {}}));
+}
+
+std::string origin_of(const Context& context, const ports::HttpRequest& request) {
+    const std::string_view host = request.header("Host");
+    const bool usable = !host.empty() && host.size() <= 255 && std::ranges::all_of(host, [](char c) {
+        return is_word_character(c) || std::string_view(".-_:[]").find(c) != std::string_view::npos;
+    });
+    return usable ? "https://" + std::string(host) : context.settings.base_url;
+}
+
+WorkspaceName workspace_of(const Call& call) {
+    return {call.param("subscription"), call.param("group"), call.param("workspace")};
+}
+
+std::string arm_id(const WorkspaceName& workspace) {
+    return "/subscriptions/" + workspace.subscription + "/resourceGroups/" + workspace.resource_group +
+           "/providers/Microsoft.MachineLearningServices/workspaces/" + workspace.name;
+}
+
+bool is_plain_name(std::string_view name, std::size_t chars_max) {
+    return !name.empty() && name.size() <= chars_max && name.front() != '.' &&
+           std::ranges::all_of(
+               name, [](char c) { return is_word_character(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+}  // namespace lavant::api

@@ -1,0 +1,117 @@
+#pragma once
+// What the route files share: the ports, the settings, who calls, and how a call is answered.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/access.h"
+#include "api/bounded_cache.h"
+#include "api/log_source.h"
+#include "api/metrics.h"
+#include "api/router.h"
+#include "api/sas.h"
+#include "app/event_feed.h"
+#include "app/free_space.h"
+#include "base/result.h"
+#include "core/model/launch.h"
+#include "core/model/workspace.h"
+#include "core/plane/events.h"
+#include "ports/blobs.h"
+#include "ports/clock.h"
+#include "ports/crypto.h"
+#include "ports/http.h"
+#include "ports/store.h"
+
+namespace lavant::api {
+
+inline constexpr const char* kWorkspaceKey = "default";
+inline constexpr const char* kStorageAccount = "acct";
+inline constexpr const char* kStorageHost = "acct.blob.core.windows.net";
+
+struct ApiSettings {
+    std::string base_url;      // https://127.0.0.1:8443, used where a request has no usable Host header
+    std::string secret;        // bytes from which token and account keys are derived
+    std::string workspace_id;  // new with every data folder: clients cache by it
+    std::string version = "0.1.0";
+    std::string data_folder;
+    Resources capacity{
+        .cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
+    std::uint64_t free_bytes_min = 256ULL << 20;
+    // An ended job is shown to azure-ai-ml as Finalizing for this long. That client asks about once a second,
+    // streams no log of a job that had ended when it asked first, and expects a job it just made to be
+    // unfinished.
+    Duration sdk_settle = std::chrono::seconds(1);
+};
+
+using Done = std::function<void(Result<plane::Answer>)>;
+
+struct ApiPorts {
+    ports::Reader& reader;
+    ports::BlobStore& blobs;
+    ports::Crypto& crypto;
+    ports::Clock& clock;
+    app::EventFeed& feed;
+    std::function<bool(plane::Event, Done)> post;  // app::ControlLoop::post
+    std::function<LoopFigures()> figures;
+    LogSource* logs = nullptr;  // may be absent
+};
+
+struct Call {
+    ports::HttpRequest request;
+    std::shared_ptr<ports::Responder> responder;  // the server's, shared with whoever answers later
+    Params params;
+    Caller caller;
+
+    void respond(ports::HttpResponse response) const { responder->respond(std::move(response)); }
+    const std::string& param(std::string_view name) const { return params.get(name); }
+};
+using SharedCall = std::shared_ptr<Call>;
+
+struct CodePlace {
+    std::string uri;  // as in Launch
+    std::string hash;
+};
+
+class Followers;  // followers.h
+
+struct Context {
+    Context(ApiPorts ports, ApiSettings settings);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    const ApiSettings settings;
+    ApiPorts ports;
+    Access access;
+    Sas sas;
+    app::FreeSpace space;
+    std::unique_ptr<Followers> followers;
+    // By the id a job gives, where that names a version: versions do not change, and jobs come by the
+    // thousand.
+    BoundedCache<LaunchEnvironment> environments{1024};
+    BoundedCache<CodePlace> codes{1024};
+    std::atomic<std::uint64_t> requests{0};
+    std::atomic<std::uint64_t> refused{0};
+};
+
+// A handler that answers at once.
+using Answering = std::function<Result<ports::HttpResponse>(Context&, const Call&)>;
+Route answer_now(Context& context, Need need, Answering handler);
+
+// Posts to the control loop; `then` runs on its thread after the commit. Errors and a full inbox are answered
+// here.
+void post(Context& context, const SharedCall& call, plane::Event event,
+          std::function<void(plane::Answer)> then);
+
+// "https://host:port" as the client spells it, so that links it gets lead back to where it came from.
+std::string origin_of(const Context& context, const ports::HttpRequest& request);
+WorkspaceName workspace_of(const Call& call);
+std::string arm_id(const WorkspaceName& workspace);  // "/subscriptions/.../workspaces/w"
+// True for names usable as one path segment and as part of a blob name: letters, digits, '-', '_', '.'.
+bool is_plain_name(std::string_view name, std::size_t chars_max);
+
+}  // namespace lavant::api

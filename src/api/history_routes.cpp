@@ -1,0 +1,276 @@
+#include "api/history_routes.h"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/asset_names.h"
+#include "api/byte_range.h"
+#include "api/job_routes.h"
+#include "api/log_links.h"
+#include "base/text.h"
+#include "wire/json.h"
+#include "wire/messages.h"
+
+namespace lavant::api {
+namespace {
+
+using ports::HttpResponse;
+using wire::Json;
+
+constexpr Duration kLinkLife = std::chrono::hours(1);
+constexpr Duration kStreamableFor = std::chrono::minutes(10);
+constexpr std::size_t kSeenMax = 4096;
+constexpr std::size_t kOutputsPerAsk = 1000;
+constexpr int kLogFilesMax = 1000;
+constexpr std::string_view kOutputIdPrefix = "azureml://jobs/";
+
+// azure-ai-ml prints a log only between two looks that say the job goes on. The first look at a job that
+// ended shortly before is therefore answered with Finalizing; this remembers which jobs had theirs.
+class FirstLooks {
+ public:
+    bool is_first(const std::string& job) {
+        const std::lock_guard lock(mutex_);
+        if (!seen_.insert(job).second) return false;
+        order_.push_back(job);
+        if (order_.size() > kSeenMax) {
+            seen_.erase(order_.front());
+            order_.pop_front();
+        }
+        return true;
+    }
+
+ private:
+    std::mutex mutex_;  // guards both
+    std::set<std::string> seen_;
+    std::deque<std::string> order_;
+};
+
+struct History {
+    History(Context& shared) : links(shared.ports.crypto, shared.settings.secret) {}
+    LogLinks links;
+    FirstLooks looks;
+};
+
+bool is_log_folder(std::string_view file) {
+    for (const std::string_view folder : {"user_logs/", "system_logs/", "azureml-logs/", "logs/"})
+        if (file.starts_with(folder)) return true;
+    return false;
+}
+
+Result<Json> log_files(Context& context, const History& history, const Call& call, const std::string& job) {
+    Json files = Json::object();
+    const std::string origin = origin_of(context, call.request);
+    const Instant expiry = context.ports.clock.now() + kLinkLife;
+    ports::BlobListing listing;
+    listing.container = kArtifactContainer;
+    listing.limit = kLogFilesMax;
+    for (const char* folder : {"user_logs/", "system_logs/", "logs/"}) {
+        listing.prefix = artifact_prefix(job) + folder;
+        LAVANT_TRY(const auto page, context.ports.blobs.list(listing));
+        for (const ports::BlobInfo& blob : page.blobs)
+            files.set(blob.name.substr(artifact_prefix(job).size()),
+                      origin + "/logs/" + history.links.make(blob.name, expiry));
+    }
+    return files;
+}
+
+Json error_view(const JobHead& head) {
+    if (!head.error) return nullptr;
+    return Json::object({{"error", Json::object({{"code", head.error->code},
+                                                 {"message", head.error->message},
+                                                 {"messageFormat", nullptr},
+                                                 {"details", Json::array()}})}});
+}
+
+JobStatus streamed_status(Context& context, History& history, const Call& call, const JobHead& head) {
+    const JobStatus shown = shown_status(context, call, head);
+    if (!is_azure_sdk(call.request) || context.settings.sdk_settle == Duration::zero()) return shown;
+    const bool first = history.looks.is_first(head.name);
+    const bool lately = head.ended_at && context.ports.clock.now() - *head.ended_at < kStreamableFor;
+    return first && lately && is_terminal(shown) ? JobStatus::Finalizing : shown;
+}
+
+Result<HttpResponse> details(History& history, Context& context, const Call& call) {
+    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    const JobHead& head = job.head;
+    LAVANT_TRY(Json files, log_files(context, history, call, head.name));
+    Json warnings = Json::array();
+    if (!head.warning.empty()) warnings.append(Json::object({{"message", head.warning}}));
+    Json body = Json::object({{"runId", head.name},
+                              {"target", "serverless"},
+                              {"status", name_of(streamed_status(context, history, call, head))},
+                              {"startTimeUtc", head.started_at ? Json(to_rfc3339(*head.started_at)) : Json()},
+                              {"endTimeUtc", head.ended_at ? Json(to_rfc3339(*head.ended_at)) : Json()},
+                              {"error", error_view(head)},
+                              {"warnings", std::move(warnings)},
+                              {"properties", Json::object()},
+                              {"logFiles", std::move(files)}});
+    return json_response(200, body);
+}
+
+// Older releases send no api-version here and know the types by other names.
+std::string type_name(const std::string& type, bool old_release) {
+    if (!old_release) return type;
+    if (type == "uri_folder") return "UriFolder";
+    if (type == "uri_file") return "UriFile";
+    return type == "mltable" ? "MLTable" : type;
+}
+
+Json run_view(Context& context, const Call& call, const Job& job) {
+    Json tags = Json::object();
+    for (const auto& [key, value] : job.meta.tags) tags.set(key, value);
+    return Json::object(
+        {{"runId", job.head.name},
+         {"displayName", job.meta.display_name},
+         {"description", job.meta.description},
+         {"experimentId", job.body.experiment},
+         {"status", name_of(shown_status(context, call, job.head))},
+         {"startTimeUtc", job.head.started_at ? Json(to_rfc3339(*job.head.started_at)) : Json()},
+         {"endTimeUtc", job.head.ended_at ? Json(to_rfc3339(*job.head.ended_at)) : Json()},
+         {"hidden", job.meta.archived},
+         {"tags", std::move(tags)},
+         {"properties", Json::object()}});
+}
+
+Result<HttpResponse> run_data(Context& context, const Call& call) {
+    LAVANT_TRY(const Json ask, wire::parse_json(call.request.body));
+    LAVANT_TRY(const Job job, load_job(context, ask["runId"].string()));
+    LAVANT_TRY(const Launch launch, wire::decode_launch(job.body.launch));
+    const bool old_release = !call.request.query_value("api-version");
+    Json outputs = Json::object();
+    for (const LaunchOutput& output : launch.outputs)
+        outputs.set(output.name, Json::object({{"assetId", std::string(kOutputIdPrefix) + job.head.name +
+                                                               "/outputs/" + output.name},
+                                               {"type", type_name(output.type, old_release)}}));
+    Json metadata = run_view(context, call, job);
+    metadata.set("outputs", std::move(outputs));
+    return json_response(200, Json::object({{"runMetadata", std::move(metadata)}}));
+}
+
+// "azureml://jobs/{job}/outputs/{output}" to the folder it lies in.
+Result<std::optional<Json>> resolve_output(Context& context, const Call& call, const std::string& id) {
+    if (!id.starts_with(kOutputIdPrefix)) return std::optional<Json>{};
+    const auto parts = split(std::string_view(id).substr(kOutputIdPrefix.size()), '/');
+    if (parts.size() != 3 || parts[1] != "outputs") return std::optional<Json>{};
+    LAVANT_TRY(const auto job, context.ports.reader.find_job(kWorkspaceKey, std::string(parts[0])));
+    if (!job) return std::optional<Json>{};
+    LAVANT_TRY(const Launch launch, wire::decode_launch(job->body.launch));
+    const WorkspaceName workspace = workspace_of(call);
+    for (const LaunchOutput& output : launch.outputs) {
+        const auto place = parse_datastore_uri(output.uri);
+        if (output.name != parts[2] || !place) continue;
+        return std::optional<Json>(
+            Json::object({{"uri", "azureml://subscriptions/" + workspace.subscription + "/resourcegroups/" +
+                                      workspace.resource_group + "/workspaces/" + workspace.name +
+                                      "/datastores/" + place->datastore + "/paths/" + place->path},
+                          {"type", output.type}}));
+    }
+    return std::optional<Json>{};
+}
+
+Result<HttpResponse> resolve_uris(Context& context, const Call& call) {
+    LAVANT_TRY(const Json ask, wire::parse_json(call.request.body));
+    if (ask["values"].size() > kOutputsPerAsk)
+        return fail(ErrorCode::InvalidArgument, "at most 1000 ids can be resolved at once");
+    Json values = Json::object();
+    for (const Json& id : ask["values"].items()) {
+        LAVANT_TRY(auto resolved, resolve_output(context, call, id.string()));
+        if (resolved) values.set(id.text(), std::move(*resolved));
+    }
+    return json_response(200, Json::object({{"values", std::move(values)}}));
+}
+
+Result<HttpResponse> get_run(Context& context, const Call& call) {
+    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    return json_response(200, run_view(context, call, job));
+}
+
+Result<HttpResponse> children(Context& context, const Call& call) {
+    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.param("name")));
+    return json_response(200, std::string(R"({"value":[]})"));
+}
+
+Result<HttpResponse> service_instances(Context& context, const Call& call) {
+    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.param("name")));
+    return json_response(200, std::string(R"({"instances":{}})"));
+}
+
+Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
+    LAVANT_TRY(const Json patch, wire::parse_json(call.request.body));
+    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    plane::EditJob edit;
+    edit.workspace = kWorkspaceKey;
+    edit.name = job.head.name;
+    edit.meta = job.meta;
+    if (patch["displayName"].is_string()) edit.meta.display_name = patch["displayName"].string();
+    if (patch["description"].is_string()) edit.meta.description = patch["description"].string();
+    if (patch["hidden"].is_boolean()) edit.meta.archived = patch["hidden"].boolean();
+    for (const Json::Member& tag : patch["tags"].members()) edit.meta.tags[tag.key] = tag.value.scalar_text();
+    return edit;
+}
+
+void edit_run(Context& context, const SharedCall& call) {
+    Result<plane::EditJob> edit = plan_edit(context, *call);
+    if (!edit) return call->respond(error_response(edit.error()));
+    post(context, call, std::move(*edit), [&context, call](const plane::Answer& answer) {
+        call->respond(answer.job
+                          ? json_response(200, run_view(context, *call, *answer.job))
+                          : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
+    });
+}
+
+Result<HttpResponse> log_file(History& history, Context& context, const Call& call) {
+    const auto blob = history.links.open(call.param("token"), context.ports.clock.now());
+    if (!blob || blob->find("/dcid.") == std::string::npos ||
+        !is_log_folder(blob->substr(blob->find('/', blob->find("/dcid.") + 1) + 1)))
+        return fail(ErrorCode::PermissionDenied,
+                    "the link to this log has expired; ask for the run's details again");
+    LAVANT_TRY(const auto found, context.ports.blobs.find(kArtifactContainer, *blob));
+    if (!found) return fail(ErrorCode::NotFound, "the log is not there any more");
+    HttpResponse response = text_response(200, "");
+    const ByteRange range = resolve_range(call.request.header("Range"), found->bytes);
+    if (range.kind == ByteRange::Kind::Impossible) {
+        response.status = 416;
+        response.headers.emplace_back("Content-Range", "bytes */" + std::to_string(found->bytes));
+        return response;
+    }
+    if (range.kind == ByteRange::Kind::Part) {
+        response.status = 206;
+        response.headers.emplace_back("Content-Range", range.content_range(found->bytes));
+    }
+    if (range.bytes > 0)
+        response.file = ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, *blob), range.offset,
+                                        range.bytes};
+    return response;
+}
+
+}  // namespace
+
+void add_history_routes(Router& router, Context& context) {
+    const auto history = std::make_shared<History>(context);  // shared by the handlers below
+    const std::string base = std::string("/history/v1.0") + kWorkspacePattern;
+    const std::string run = base + "/runs/{name}";
+    router.add("GET", run, answer_now(context, Need::Reader, get_run));
+    router.add("GET", run + "/details",
+               answer_now(context, Need::Reader, [history](Context& shared, const Call& call) {
+                   return details(*history, shared, call);
+               }));
+    router.add("GET", run + "/children", answer_now(context, Need::Reader, children));
+    router.add("GET", run + "/serviceinstances/{node}", answer_now(context, Need::Reader, service_instances));
+    router.add("POST", base + "/rundata", answer_now(context, Need::Reader, run_data));
+    router.add("PATCH", base + "/experiments/{experiment}/runs/{name}",
+               Route{Need::Contributor, [&context](const SharedCall& call) { edit_run(context, call); }});
+    router.add("POST", std::string("/data/v1.0") + kWorkspacePattern + "/dataversion/batchGetResolvedUris",
+               answer_now(context, Need::Reader, resolve_uris));
+    router.add("GET", "/logs/{token}",
+               answer_now(context, Need::Nothing, [history](Context& shared, const Call& call) {
+                   return log_file(*history, shared, call);
+               }));
+}
+
+}  // namespace lavant::api

@@ -1,0 +1,178 @@
+#include "api/job_routes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/job_submission.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "wire/arm_job.h"
+
+namespace lavant::api {
+namespace {
+
+using ports::HttpResponse;
+
+HttpResponse job_response(const Context& context, const Call& call, int status, const Job& job) {
+    return json_response(status, view_job(context, call, job));
+}
+
+// A PUT of a name that is taken edits what may be edited, and never starts the job again.
+void edit_existing(Context& context, const SharedCall& call, const Job& existing, JobMeta wanted) {
+    if (existing.meta == wanted) return call->respond(job_response(context, *call, 200, existing));
+    plane::EditJob edit;
+    edit.workspace = kWorkspaceKey;
+    edit.name = existing.head.name;
+    edit.meta = std::move(wanted);
+    post(context, call, std::move(edit), [&context, call](const plane::Answer& answer) {
+        call->respond(answer.job
+                          ? job_response(context, *call, 200, *answer.job)
+                          : error_response({ErrorCode::Internal, "the edited job was not answered", {}}));
+    });
+}
+
+Result<plane::SubmitJob> plan(Context& context, const Call& call) {
+    const std::string& name = call.param("name");
+    if (!is_plain_name(name, limits::kJobNameChars) || name.find('.') != std::string::npos)
+        return fail(ErrorCode::InvalidArgument,
+                    "a job's name has letters, digits, '-' and '_' only, and at most 255 of them");
+    LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
+    return plan_submission(context, {name, workspace_of(call), call.caller.user}, std::move(job));
+}
+
+void put_job(Context& context, const SharedCall& call) {
+    if (auto room = context.space.check_room(); !room) return call->respond(no_room_response(room.error()));
+    Result<plane::SubmitJob> event = plan(context, *call);
+    if (!event) {
+        // An old job may name assets that are gone: its metadata can be edited all the same.
+        const auto existing = context.ports.reader.find_job(kWorkspaceKey, call->param("name"));
+        const auto parsed = wire::parse_arm_job(call->request.body);
+        if (existing && *existing && parsed) {
+            JobMeta wanted{parsed->display_name, parsed->description, parsed->tags, parsed->archived};
+            if (wanted.display_name.empty()) wanted.display_name = (*existing)->meta.display_name;
+            return edit_existing(context, call, **existing, std::move(wanted));
+        }
+        return call->respond(error_response(event.error()));
+    }
+    JobMeta wanted = event->job.meta;
+    post(context, call, std::move(*event),
+         [&context, call, wanted = std::move(wanted)](const plane::Answer& answer) {
+             if (!answer.job)
+                 return call->respond(
+                     error_response({ErrorCode::Internal, "the submitted job was not answered", {}}));
+             if (answer.existed) return edit_existing(context, call, *answer.job, wanted);
+             call->respond(job_response(context, *call, 201, *answer.job));
+         });
+}
+
+Result<HttpResponse> get_job(Context& context, const Call& call) {
+    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    return job_response(context, call, 200, job);
+}
+
+std::string next_link(const Context& context, const Call& call, std::int64_t before, std::int64_t top_left) {
+    std::string link = origin_of(context, call.request) + call.request.path + "?";
+    for (const std::string_view pair : split(call.request.query, '&'))
+        if (!pair.empty() && !pair.starts_with("$skip=") && !pair.starts_with("%24skip=") &&
+            !pair.starts_with("$top=") && !pair.starts_with("%24top="))
+            (link += pair) += '&';
+    if (top_left > 0) link += "%24top=" + std::to_string(top_left) + "&";
+    return link + "%24skip=" + std::to_string(before);
+}
+
+Result<HttpResponse> list_jobs(Context& context, const Call& call) {
+    ports::JobQuery query;
+    query.workspace = kWorkspaceKey;
+    const std::string view = call.request.query_value("listViewType").value_or("ActiveOnly");
+    if (equals_ignoring_case(view, "All")) query.archived = std::nullopt;
+    if (equals_ignoring_case(view, "ArchivedOnly")) query.archived = true;
+    query.tag = call.request.query_value("tag").value_or(call.request.query_value("tags").value_or(""));
+    query.status = call.request.query_value("status").value_or("");
+    query.experiment = call.request.query_value("experimentName").value_or("");
+    query.before_id = parse_integer(call.request.query_value("$skip").value_or("0")).value_or(0);
+    const std::int64_t top =
+        std::max<std::int64_t>(0, parse_integer(call.request.query_value("$top").value_or("0")).value_or(0));
+    const auto page = static_cast<std::size_t>(top == 0 ? limits::kListPage
+                                                        : std::min<std::int64_t>(top, limits::kListPage));
+    query.limit = static_cast<int>(page) + 1;  // one more tells whether there is a next page
+    LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+    const bool more = jobs.size() > page && (top == 0 || top > static_cast<std::int64_t>(page));
+    if (jobs.size() > page) jobs.resize(page);
+    std::string body = R"({"value":[)";
+    for (const Job& job : jobs) {
+        if (body.back() != '[') body += ',';
+        body += view_job(context, call, job);
+    }
+    body += ']';
+    if (more)
+        body +=
+            R"(,"nextLink":)" + json_quote(next_link(context, call, jobs.back().head.id.value,
+                                                     top == 0 ? 0 : top - static_cast<std::int64_t>(page)));
+    return json_response(200, body + "}");
+}
+
+void cancel_job(Context& context, const SharedCall& call) {
+    plane::CancelJob cancel;
+    cancel.workspace = kWorkspaceKey;
+    cancel.name = call->param("name");
+    cancel.who = call->caller.user;
+    post(context, call, std::move(cancel), [&context, call](const plane::Answer&) {
+        HttpResponse response;
+        response.status = 202;
+        response.headers.emplace_back("Location", origin_of(context, call->request) +
+                                                      arm_id(workspace_of(*call)) + "/jobs/" +
+                                                      call->param("name") + "/operations/cancel");
+        response.headers.emplace_back("Retry-After", "1");
+        call->respond(std::move(response));
+    });
+}
+
+// Where the poller of a cancel looks: 202 until the job has ended.
+Result<HttpResponse> cancel_status(Context& context, const Call& call) {
+    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    HttpResponse response;
+    if (is_terminal(job.head.status)) return response;
+    response.status = 202;
+    response.headers.emplace_back("Location", origin_of(context, call.request) + arm_id(workspace_of(call)) +
+                                                  "/jobs/" + job.head.name + "/operations/cancel");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+}  // namespace
+
+Result<Job> load_job(Context& context, const std::string& name) {
+    LAVANT_TRY(auto job, context.ports.reader.find_job(kWorkspaceKey, name));
+    if (!job) return fail(ErrorCode::NotFound, "there is no job '" + name + "'");
+    return std::move(*job);
+}
+
+bool is_azure_sdk(const ports::HttpRequest& request) {
+    return request.header("User-Agent").find("azure-ai-ml") != std::string_view::npos;
+}
+
+JobStatus shown_status(const Context& context, const Call& call, const JobHead& head) {
+    const bool fresh = is_terminal(head.status) && head.ended_at &&
+                       context.ports.clock.now() - *head.ended_at < context.settings.sdk_settle;
+    return fresh && is_azure_sdk(call.request) ? JobStatus::Finalizing : head.status;
+}
+
+std::string view_job(const Context& context, const Call& call, const Job& job) {
+    return render_job(
+        job, {origin_of(context, call.request), workspace_of(call), shown_status(context, call, job.head)});
+}
+
+void add_job_routes(Router& router, Context& context) {
+    const std::string jobs = std::string(kWorkspacePattern) + "/jobs";
+    const auto later = [&context](Need need, void (*handler)(Context&, const SharedCall&)) {
+        return Route{need, [&context, handler](const SharedCall& call) { handler(context, call); }};
+    };
+    router.add("GET", jobs, answer_now(context, Need::Reader, list_jobs));
+    router.add("GET", jobs + "/{name}", answer_now(context, Need::Reader, get_job));
+    router.add("PUT", jobs + "/{name}", later(Need::Contributor, put_job));
+    router.add("POST", jobs + "/{name}/cancel", later(Need::Contributor, cancel_job));
+    router.add("GET", jobs + "/{name}/operations/cancel", answer_now(context, Need::Reader, cancel_status));
+}
+
+}  // namespace lavant::api

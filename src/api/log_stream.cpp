@@ -1,0 +1,187 @@
+#include "api/log_stream.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/followers.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace lavant::api {
+namespace {
+
+constexpr std::size_t kChunk = 256U << 10;
+constexpr std::size_t kBytesWaitingMax = 4U << 20;
+constexpr Duration kPoll = std::chrono::milliseconds(50);
+
+struct Place {
+    std::string container;
+    std::vector<std::string> blobs;  // the first one that is there
+    std::uint64_t offset = 0;
+};
+
+std::optional<ports::BlobInfo> find_log(Context& context, const Place& place) {
+    for (const std::string& blob : place.blobs) {
+        auto found = context.ports.blobs.find(place.container, blob);
+        if (found && *found) return std::move(*found);
+    }
+    return std::nullopt;
+}
+
+class LogStream final : public Follower {
+ public:
+    LogStream(Context& context, std::shared_ptr<ports::ResponseStream> stream, Place place)
+        : context_(context), stream_(std::move(stream)), place_(std::move(place)) {}
+
+    void watch(app::EventFeed::Subscription subscription, LogSource::Watch watch) {
+        const std::lock_guard lock(mutex_);
+        subscription_ = subscription;
+        watch_ = watch;
+        if (done_) stop_watching();
+    }
+
+    void told(const HistoryEvent& event) {
+        const auto status = parse_job_status(event.what);
+        if (status && is_terminal(*status)) set_terminal();
+    }
+    void set_terminal() {
+        const std::lock_guard lock(mutex_);
+        terminal_ = true;
+        pump();
+    }
+    void grown() {
+        const std::lock_guard lock(mutex_);
+        pump();
+    }
+
+    bool tick(Instant /*now*/) override {
+        const std::lock_guard lock(mutex_);
+        if (!done_ && stream_->client_is_gone()) end();
+        pump();
+        return !done_;
+    }
+    Duration patience(Instant /*now*/) const override {
+        const std::lock_guard lock(mutex_);
+        // Told of growth, it need not look by itself, unless the client is what it waits for.
+        return context_.ports.logs != nullptr && !behind_ ? Duration(std::chrono::seconds(1)) : kPoll;
+    }
+    void close() override {
+        const std::lock_guard lock(mutex_);
+        end();
+    }
+
+ private:
+    void pump() {
+        if (done_) return;
+        behind_ = false;
+        if (const auto blob = find_log(context_, place_))
+            send_from(context_.ports.blobs.path_of(place_.container, blob->name));
+        if (terminal_ && !behind_) end();
+    }
+
+    void send_from(const std::string& path) {
+        const auto file = open_file(path, O_RDONLY | O_CLOEXEC);
+        struct stat facts {};
+        if (!file || ::fstat(file->get(), &facts) != 0) return;
+        const auto bytes = static_cast<std::uint64_t>(facts.st_size);
+        if (bytes < place_.offset) place_.offset = 0;  // a new attempt began its log anew
+        while (place_.offset < bytes) {
+            if (stream_->bytes_waiting() > kBytesWaitingMax) {
+                behind_ = true;
+                return;
+            }
+            std::string chunk(std::min<std::uint64_t>(kChunk, bytes - place_.offset), '\0');
+            const ssize_t got =
+                ::pread(file->get(), chunk.data(), chunk.size(), static_cast<off_t>(place_.offset));
+            if (got <= 0) return;
+            chunk.resize(static_cast<std::size_t>(got));
+            place_.offset += chunk.size();
+            stream_->write(std::move(chunk));
+        }
+    }
+
+    void end() {
+        if (std::exchange(done_, true)) return;
+        stream_->finish();
+        stop_watching();
+    }
+    void stop_watching() {
+        context_.ports.feed.unsubscribe(subscription_);
+        if (watch_ != 0) context_.ports.logs->unwatch(watch_);
+    }
+
+    Context& context_;
+    std::shared_ptr<ports::ResponseStream> stream_;
+    mutable std::mutex mutex_;  // guards everything below
+    Place place_;
+    app::EventFeed::Subscription subscription_ = 0;
+    LogSource::Watch watch_ = 0;
+    bool terminal_ = false;
+    bool behind_ = false;
+    bool done_ = false;
+};
+
+void follow(Context& context, const SharedCall& call, const Place& place) {
+    const std::string name = call->param("name");
+    ports::HttpResponse head;
+    head.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
+    auto stream = std::make_shared<LogStream>(context, call->responder->stream(std::move(head)), place);
+    const auto subscription = context.ports.feed.subscribe(
+        kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
+    if (!subscription) return stream->close();
+    const LogSource::Watch watch =
+        context.ports.logs == nullptr
+            ? 0
+            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
+    stream->watch(*subscription, watch);
+    // Read only now: an end committed before this is in the row, one after it comes by the feed.
+    const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
+    if (!job || !*job || is_terminal((*job)->head.status)) stream->set_terminal();
+    if (stream->tick(context.ports.clock.now())) context.followers->add(std::move(stream));
+}
+
+ports::HttpResponse whole(Context& context, const Place& place) {
+    ports::HttpResponse response = text_response(200, "");
+    const auto blob = find_log(context, place);
+    if (!blob) return response;  // nothing was written yet
+    const std::uint64_t offset = std::min(place.offset, blob->bytes);
+    if (offset < blob->bytes)
+        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset,
+                                        blob->bytes - offset};
+    return response;
+}
+
+}  // namespace
+
+void serve_log(Context& context, const SharedCall& call) {
+    const std::string& name = call->param("name");
+    const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
+    if (!job) return call->respond(error_response(job.error()));
+    if (!*job)
+        return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
+    const auto offset = parse_integer(call->request.query_value("offset").value_or("0"));
+    if (!offset || *offset < 0)
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
+    Place place{kArtifactContainer, {}, static_cast<std::uint64_t>(*offset)};
+    if (const auto file = call->request.query_value("file")) {
+        place.blobs = {artifact_prefix(name) + *file};
+        if (const auto possible = context.ports.blobs.find(place.container, place.blobs.front()); !possible)
+            return call->respond(error_response(possible.error()));
+    } else {  // a job of several processes has a log for each
+        place.blobs = {artifact_prefix(name) + "user_logs/std_log.txt",
+                       artifact_prefix(name) + "user_logs/std_log_process_0.txt"};
+    }
+    const std::string asked = call->request.query_value("follow").value_or("0");
+    if (asked != "1" && asked != "true") return call->respond(whole(context, place));
+    follow(context, call, place);
+}
+
+}  // namespace lavant::api

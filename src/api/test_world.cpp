@@ -1,0 +1,220 @@
+#include "api/test_world.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <variant>
+
+#include "adapters/blobs_fs/fs_blob_store.h"
+#include "api/first_run.h"
+#include "base/check.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace lavant::api {
+namespace {
+
+std::string make_folder() {
+    std::string pattern = testing::TempDir() + "lavant-api-XXXXXX";
+    CHECK(::mkdtemp(pattern.data()) != nullptr, "tests need a temporary folder");
+    return pattern;
+}
+
+}  // namespace
+
+std::unique_ptr<ports::BlobStore> make_test_blobs(const std::string& folder) {
+    auto blobs = adapters::FsBlobStore::open(folder);
+    CHECK(blobs.has_value(), "tests need a blob store");
+    return std::move(*blobs);
+}
+
+void Caught::respond(ports::HttpResponse answer) {
+    ++answers;
+    response = std::move(answer);
+}
+
+std::shared_ptr<ports::ResponseStream> Caught::stream(ports::HttpResponse head) {
+    is_stream = true;
+    respond(std::move(head));
+    return self.lock();
+}
+
+TestWorld::TestWorld() : folder(make_folder()) {
+    auto crypto = adapters::OpensslCrypto::load(folder + "/secret.key");
+    CHECK(crypto.has_value(), "tests need crypto");
+    crypto_ = std::move(*crypto);
+    blobs_ = make_test_blobs(folder + "/blobs");
+}
+
+TestWorld::~TestWorld() {
+    api_.reset();
+    static_cast<void>(remove_tree(folder));
+}
+
+void TestWorld::write(std::vector<AssetWrite> writes) {
+    WriteBatch batch;
+    batch.assets = std::move(writes);
+    CHECK(store.commit(batch).has_value(), "the memory store commits");
+}
+
+Job TestWorld::add_job(const std::string& name, JobStatus status) {
+    Job job;
+    job.head.id = {++last_job_};
+    job.head.version = 1;
+    job.head.workspace = kWorkspaceKey;
+    job.head.name = name;
+    job.head.status = status;
+    job.head.attempt = status == JobStatus::Queued ? 0 : 1;
+    job.head.submitted_at = clock.at;
+    job.meta.display_name = name;
+    job.body.properties = R"({"jobType":"Command","properties":{},"services":{}})";
+    job.body.experiment = "Default";
+    job.body.created_by = "ann";
+    WriteBatch batch;
+    batch.jobs_added.push_back(job);
+    CHECK(store.commit(batch).has_value(), "the memory store commits");
+    return job;
+}
+
+void TestWorld::publish(const Job& job) {
+    HistoryEvent event;
+    event.sequence = ++last_event_;
+    event.at = clock.at;
+    event.workspace = kWorkspaceKey;
+    event.kind = "job";
+    event.subject = job.head.name;
+    event.job = job.head.id;
+    event.what = name_of(job.head.status);
+    WriteBatch batch;
+    batch.events.push_back(event);
+    CHECK(store.commit(batch).has_value(), "the memory store commits");
+    feed.publish({event});
+}
+
+void TestWorld::set_status(const std::string& name, JobStatus status) {
+    Job job = *store.find_job(kWorkspaceKey, name).value();
+    job.head.version += 1;
+    job.head.status = status;
+    if (is_terminal(status)) job.head.ended_at = clock.at;
+    if (status == JobStatus::Failed)
+        job.head.error = JobError{"UserError", "the command ended with 3", 3, 0, "node-1", ""};
+    WriteBatch batch;
+    batch.jobs_changed.push_back(job.head);
+    CHECK(store.commit(batch).has_value(), "the memory store commits");
+    publish(job);
+}
+
+Result<plane::Answer> TestWorld::apply(plane::Event& event) {
+    if (auto* submit = std::get_if<plane::SubmitJob>(&event)) {
+        const auto existing = store.find_job(kWorkspaceKey, submit->job.head.name).value();
+        if (existing) return plane::Answer{.job = existing, .existed = true};
+        Job job = submit->job;
+        job.head.id = {++last_job_};
+        job.head.version = 1;
+        job.head.submitted_at = clock.at;
+        WriteBatch batch;
+        batch.jobs_added.push_back(job);
+        CHECK(store.commit(batch).has_value(), "the memory store commits");
+        publish(job);
+        return plane::Answer{.job = job};
+    }
+    if (auto* cancel = std::get_if<plane::CancelJob>(&event)) {
+        const auto job = store.find_job(kWorkspaceKey, cancel->name).value();
+        if (!job) return fail(ErrorCode::NotFound, "there is no job '" + cancel->name + "'");
+        if (!is_terminal(job->head.status)) set_status(cancel->name, JobStatus::Canceled);
+        return plane::Answer{.job = store.find_job(kWorkspaceKey, cancel->name).value()};
+    }
+    if (auto* edit = std::get_if<plane::EditJob>(&event)) {
+        const auto job = store.find_job(kWorkspaceKey, edit->name).value();
+        if (!job) return fail(ErrorCode::NotFound, "there is no job '" + edit->name + "'");
+        WriteBatch batch;
+        batch.metas_changed.push_back({job->head.id, edit->meta});
+        CHECK(store.commit(batch).has_value(), "the memory store commits");
+        return plane::Answer{.job = store.find_job(kWorkspaceKey, edit->name).value()};
+    }
+    if (auto* assets = std::get_if<plane::WriteAssets>(&event)) {
+        WriteBatch batch;
+        batch.assets = assets->writes;
+        auto written = store.commit(batch);
+        if (!written) return fail(written.error());
+        return plane::Answer{.assets_written = std::move(*written)};
+    }
+    if (std::holds_alternative<plane::ExplainJob>(event)) return plane::Answer{.text = "it waits for a node"};
+    return fail(ErrorCode::Internal, "the stand-in does not know this event");
+}
+
+bool TestWorld::post(plane::Event event, const Done& done) {
+    if (inbox_full) return false;
+    done(apply(event));
+    return true;
+}
+
+Api& TestWorld::api() {
+    if (api_) return *api_;
+    const FirstRunPorts first{store, store, *blobs_, *crypto_, clock};
+    const std::string key_file = folder + "/owner.key";
+    CHECK(ensure_first_key(first, key_file, "ann").has_value(), "the first key can be made");
+    owner_key = std::string(trim(read_file(key_file, 4096).value()));
+    ApiSettings settings;
+    settings.base_url = "https://127.0.0.1:8443";
+    settings.secret = crypto_->secret();
+    settings.workspace_id = ensure_workspace(first).value();
+    settings.data_folder = folder;
+    settings.free_bytes_min = free_bytes_min;
+    settings.sdk_settle = sdk_settle;
+    ApiPorts ports{store,
+                   *blobs_,
+                   *crypto_,
+                   clock,
+                   feed,
+                   [this](plane::Event event, const Done& done) { return post(std::move(event), done); },
+                   [] {
+                       return LoopFigures{.batches = 7, .queued_by_reason = {{"quota", 2}}};
+                   },
+                   nullptr};
+    api_ = std::make_unique<Api>(std::move(ports), std::move(settings));
+    return *api_;
+}
+
+std::shared_ptr<Caught> TestWorld::start(const Ask& ask) {
+    api();
+    ports::HttpRequest request;
+    request.method = ask.method;
+    const std::size_t mark = ask.target.find('?');
+    request.path = ask.target.substr(0, mark);
+    if (mark != std::string::npos) request.query = ask.target.substr(mark + 1);
+    for (const auto& header : ask.headers) request.headers.emplace_back(header);
+    if (ask.as_owner && !ask.headers.contains("Authorization"))
+        request.headers.emplace_back("Authorization", "Bearer " + owner_key);
+    const ports::BodyPlan plan = api().plan_body(request);
+    request.body_bytes = ask.body.size();
+    auto caught = std::make_shared<Caught>();
+    caught->self = caught;
+    if (ask.body.size() > plan.bytes_max) {
+        caught->response.status = 413;
+        caught->answers = 1;
+        return caught;
+    }
+    if (plan.to_file) {
+        request.body_file = blobs_->temporary_folder() + "/upload-" + to_hex(crypto_->random_bytes(8));
+        CHECK(write_file_atomically(request.body_file, ask.body).has_value(), "a body can be spooled");
+    } else {
+        request.body = ask.body;
+    }
+    api().handle(std::move(request), caught);
+    return caught;
+}
+
+ports::HttpResponse TestWorld::call(const Ask& ask) {
+    const auto caught = start(ask);
+    EXPECT_EQ(caught->answers, 1) << ask.method << " " << ask.target;
+    return caught->response;
+}
+
+std::string TestWorld::body_of(const ports::HttpResponse& response) {
+    if (!response.file) return response.body;
+    const std::string whole = read_file(response.file->path, 64U << 20).value();
+    return whole.substr(response.file->offset, response.file->bytes);
+}
+
+}  // namespace lavant::api

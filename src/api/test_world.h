@@ -1,0 +1,98 @@
+#pragma once
+// A world for the tests of this room: a store in memory, real crypto, a clock moved by hand, blobs in a
+// temporary folder, and a stand-in for the control loop that commits each event at once.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/crypto_openssl/openssl_crypto.h"
+#include "adapters/memory/memory_store.h"
+#include "api/api.h"
+#include "app/event_feed.h"
+#include "core/plane/events.h"
+#include "ports/blobs.h"
+#include "ports/clock.h"
+
+namespace lavant::api {
+
+class HandClock final : public ports::Clock {
+ public:
+    Instant now() override { return at; }
+    Instant at = from_micros(1'790'000'000'000'000);
+};
+
+// What a response came to, also for streams.
+class Caught final : public ports::Responder, public ports::ResponseStream {
+ public:
+    void respond(ports::HttpResponse answer) override;
+    std::shared_ptr<ports::ResponseStream> stream(ports::HttpResponse head) override;
+    void write(std::string bytes) override { streamed += bytes; }
+    void finish() override { finished = true; }
+    bool client_is_gone() const override { return gone; }
+    std::size_t bytes_waiting() const override { return waiting; }
+
+    int answers = 0;
+    ports::HttpResponse response;
+    std::string streamed;
+    bool is_stream = false;
+    bool finished = false;
+    bool gone = false;
+    std::size_t waiting = 0;
+    std::weak_ptr<Caught> self;
+};
+
+struct Ask {
+    std::string method = "GET";
+    std::string target;  // path and query
+    std::string body;
+    std::map<std::string, std::string> headers;
+    bool as_owner = true;
+};
+
+// The blob store of a TestWorld, in its folder.
+std::unique_ptr<ports::BlobStore> make_test_blobs(const std::string& folder);
+
+class TestWorld {
+ public:
+    TestWorld();
+    ~TestWorld();
+
+    ports::Crypto& crypto() { return *crypto_; }
+    ports::BlobStore& blobs() { return *blobs_; }
+    void write(std::vector<AssetWrite> writes);
+    Job add_job(const std::string& name, JobStatus status);
+    void set_status(const std::string& name, JobStatus status);  // committed and published
+    bool post(plane::Event event, const Done& done);
+
+    // An Api over all this, with the workspace set up and an owner's key.
+    Api& api();
+    std::shared_ptr<Caught> start(const Ask& ask);
+    ports::HttpResponse call(const Ask& ask);  // fails the test if the answer is not there at once
+    std::string body_of(const ports::HttpResponse& response);  // also of a file
+
+    HandClock clock;
+    adapters::MemoryStore store;
+    app::EventFeed feed;
+    std::string folder;
+    std::string owner_key;
+    bool inbox_full = false;
+    std::uint64_t free_bytes_min = 0;
+    Duration sdk_settle{};
+
+ private:
+    Result<plane::Answer> apply(plane::Event& event);
+    void publish(const Job& job);
+
+    std::unique_ptr<adapters::OpensslCrypto> crypto_;
+    std::unique_ptr<ports::BlobStore> blobs_;
+    std::unique_ptr<Api> api_;
+    std::int64_t last_job_ = 0;
+    std::int64_t last_event_ = 0;
+};
+
+inline const std::string kWs =
+    "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.MachineLearningServices/workspaces/w1";
+
+}  // namespace lavant::api

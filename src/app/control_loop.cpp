@@ -1,0 +1,207 @@
+#include "app/control_loop.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+namespace lavant::app {
+namespace {
+
+constexpr std::size_t kLaunchesKept = 4096;
+constexpr Duration kCensusEvery = std::chrono::seconds{1};
+
+template <class... Visitors>
+struct Overload : Visitors... {
+    using Visitors::operator()...;
+};
+template <class... Visitors>
+Overload(Visitors...) -> Overload<Visitors...>;
+
+}  // namespace
+
+ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings)
+    : ports_(std::move(ports)), settings_(settings), plane_(settings) {}
+
+Result<void> ControlLoop::start(Instant now) {
+    LAVANT_TRY(const LiveRows rows, ports_.store.load_live());
+    plane_ = plane::Plane(settings_, rows, now);
+    for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
+    return {};
+}
+
+bool ControlLoop::post(plane::Event event, Callback callback) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (inbox_.size() >= limits::kInboxEvents) return false;
+        if (inbox_.empty()) oldest_at_ = ports_.clock.now();
+        inbox_.push_back({std::move(event), std::move(callback)});
+        if (inbox_.size() > 1) return true;  // Whoever put the first one has woken the loop.
+    }
+    arrived_.notify_one();
+    return true;
+}
+
+std::vector<ControlLoop::Pending> ControlLoop::drain() {
+    const std::scoped_lock lock(mutex_);
+    if (!inbox_.empty()) stats_.lag_last = ports_.clock.now() - oldest_at_;
+    const std::size_t count = std::min(inbox_.size(), limits::kBatchEvents);
+    const auto end = inbox_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Pending> batch(std::make_move_iterator(inbox_.begin()), std::make_move_iterator(end));
+    inbox_.erase(inbox_.begin(), end);
+    return batch;
+}
+
+// The plane knows live jobs only; of the others it is told here.
+void ControlLoop::enrich(plane::Event& event) {
+    auto stored = [this](const std::string& workspace, const std::string& name) -> std::optional<Job> {
+        Result<std::optional<Job>> found = ports_.store.find_job(workspace, name);
+        if (!found) log(Level::Error, "store_read_failed", {{"message", found.error().message}});
+        return found ? std::move(*found) : std::nullopt;
+    };
+    std::visit(Overload{[&](plane::SubmitJob& submit) {
+                            const JobHead& head = submit.job.head;
+                            submit.stored = stored(head.workspace, head.name);
+                        },
+                        [&](plane::CancelJob& cancel) {
+                            if (!plane_.is_live(cancel.workspace, cancel.name))
+                                cancel.stored = stored(cancel.workspace, cancel.name);
+                        },
+                        [&](plane::EditJob& edit) { edit.stored = stored(edit.workspace, edit.name); },
+                        [](auto&) {}},
+               event);
+}
+
+bool ControlLoop::step(Instant now) {
+    std::vector<Pending> batch = drain();
+    const bool due = plane_.next_wake() && *plane_.next_wake() <= now;
+    if (batch.empty() && !due) return false;
+
+    plane::Outcome outcome;
+    for (Pending& pending : batch) {
+        enrich(pending.event);
+        if (pending.callback) {
+            callbacks_[++last_ticket_] = std::move(pending.callback);
+            std::visit(
+                [this](auto& event) {
+                    if constexpr (requires { event.ticket; }) event.ticket = last_ticket_;
+                },
+                pending.event);
+        }
+        plane_.apply(pending.event, now, outcome);
+    }
+    plane_.decide(now, outcome);
+
+    const Instant before = ports_.clock.now();
+    Result<std::vector<bool>> committed = std::vector<bool>{};
+    if (!outcome.writes.empty()) committed = ports_.store.commit(outcome.writes);
+    const Duration took = ports_.clock.now() - before;
+    {
+        const std::scoped_lock lock(mutex_);
+        stats_.events += batch.size();
+        ++stats_.batches;
+        stats_.commits_failed += committed ? 0U : 1U;
+        stats_.commit_total += took;
+        stats_.commit_last = took;
+        stats_.batch_last = batch.size();
+        if (before - census_at_ >= kCensusEvery) {
+            stats_.census = plane_.census();
+            census_at_ = before;
+        }
+    }
+    finish(outcome, committed, now);
+    return true;
+}
+
+// After the commit: answer, publish, send, start effects. After a failed one: the plane no longer knows what is true.
+void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now) {
+    auto answer = [this](plane::Ticket ticket, Result<Answer> result) {
+        const auto found = callbacks_.find(ticket);
+        if (found == callbacks_.end()) return;
+        const Callback callback = std::move(found->second);
+        callbacks_.erase(found);
+        callback(std::move(result));
+    };
+    if (!committed) {
+        log(Level::Error, "commit_failed", {{"message", committed.error().message}});
+        CHECK(committed.error().code != ErrorCode::Conflict, "the store's rows are as the plane left them");
+        const Error error{ErrorCode::Unavailable, "the change could not be stored; try again: " + committed.error().message,
+                          {}};
+        for (const plane::Reply& reply : outcome.replies) answer(reply.ticket, tl::make_unexpected(error));
+        for (const plane::AssetReply& reply : outcome.asset_replies) answer(reply.ticket, tl::make_unexpected(error));
+        return rebuild(now);
+    }
+    for (Job& job : outcome.writes.jobs_added) {
+        if (launches_.size() >= kLaunchesKept) launches_.erase(launches_.begin());
+        launches_[job.head.id] = std::move(job.body.launch);
+    }
+    for (plane::Send& send : outcome.sends) {
+        if (auto* start = std::get_if<StartTask>(&send.message)) complete_start(*start);
+        ports_.links.send(send.node, std::move(send.message));
+    }
+    for (plane::Reply& reply : outcome.replies) answer(reply.ticket, std::move(reply.answer));
+    for (const plane::AssetReply& reply : outcome.asset_replies) {
+        const auto first = committed->begin() + static_cast<std::ptrdiff_t>(reply.first);
+        Answer written;
+        written.assets_written.assign(first, first + static_cast<std::ptrdiff_t>(reply.count));
+        answer(reply.ticket, std::move(written));
+    }
+    if (ports_.published && !outcome.writes.events.empty()) ports_.published(outcome.writes.events);
+    for (const OutboxEntry& entry : outcome.effects) ports_.effects.run(entry);
+}
+
+void ControlLoop::complete_start(StartTask& start) {
+    const auto kept = launches_.find(start.task.job);
+    if (kept != launches_.end()) {
+        start.launch = kept->second;
+    } else {
+        Result<std::string> launch = ports_.store.load_launch(start.task.job);
+        CHECK(launch.has_value(), "a job that is placed has a launch in the store");
+        start.launch = std::move(*launch);
+    }
+    const JobHead* head = plane_.find_job(start.task.job);
+    if (head != nullptr && ports_.make_job_token) start.job_token = ports_.make_job_token(*head, start.task.attempt);
+}
+
+// The store is asked until it answers: nothing can be decided without knowing what is true.
+void ControlLoop::rebuild(Instant now) {
+    Result<LiveRows> rows = ports_.store.load_live();
+    for (int tries = 0; !rows && tries < 100; ++tries) rows = ports_.store.load_live();
+    CHECK(rows.has_value(), "the store answers after a failed commit");
+    plane_ = plane::Plane(settings_, *rows, now);
+    launches_.clear();
+    ports_.links.drop_links();
+    for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
+}
+
+void ControlLoop::wait() {
+    const std::optional<Instant> wake = plane_.next_wake();
+    std::unique_lock lock(mutex_);
+    auto ready = [this] { return !inbox_.empty() || waking_; };
+    if (!wake) {
+        arrived_.wait(lock, ready);
+    } else if (const Duration left = *wake - ports_.clock.now(); left > Duration::zero()) {
+        arrived_.wait_for(lock, left, ready);
+    }
+    waking_ = false;
+}
+
+void ControlLoop::wake() {
+    {
+        const std::scoped_lock lock(mutex_);
+        waking_ = true;
+    }
+    arrived_.notify_one();
+}
+
+LoopStats ControlLoop::stats() const {
+    const std::scoped_lock lock(mutex_);
+    LoopStats copy = stats_;
+    copy.inbox = inbox_.size();
+    return copy;
+}
+
+}  // namespace lavant::app

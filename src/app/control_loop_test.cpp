@@ -1,0 +1,137 @@
+#include "app/control_loop.h"
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+namespace lavant::app {
+namespace {
+
+// Fakes with memory around a real loop and a real (in-memory) store.
+class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::Clock {
+ public:
+    Rig() : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings()) {
+        configure_log({.least = Level::Silent});
+        EXPECT_TRUE(loop.start(now_));
+    }
+    static plane::Settings settings() { return {.capacity = {.cpu_millis = 1000, .memory_bytes = 10}}; }
+
+    void send(NodeId, ToAgent message) override { sent.push_back(std::move(message)); }
+    void drop_links() override { ++dropped; }
+    void run(const OutboxEntry& entry) override { effects.push_back(entry); }
+    Instant now() override { return now_; }
+
+    bool submit(const std::string& name) {
+        Job job;
+        job.head.workspace = "w";
+        job.head.name = name;
+        job.body.launch = "launch of " + name;
+        const Pool pool{.workspace = "w", .key = "p", .node_resources = {.cpu_millis = 1000, .memory_bytes = 10},
+                        .nodes_max = 4, .idle_before_release = std::chrono::minutes{2}};
+        return loop.post(plane::SubmitJob{.job = job, .pool = pool}, [this](Result<Answer> answer) {
+            committed_when_answered = store.find_job("w", "a")->has_value();
+            answers.push_back(std::move(answer));
+        });
+    }
+    void settle() {
+        while (loop.step(now_)) {}
+    }
+    void start_node() {
+        (void)loop.post(plane::EffectDone{effects.back().id, true, ""});
+        (void)loop.post(plane::NodeLinked{{1}, 1, {.node = {1}}});
+        settle();
+    }
+
+    adapters::MemoryStore store;
+    std::vector<ToAgent> sent;
+    std::vector<OutboxEntry> effects;
+    std::vector<Result<Answer>> answers;
+    bool committed_when_answered = false;
+    int dropped = 0;
+    Instant now_ = from_micros(1'000'000);
+    ControlLoop loop;
+};
+
+TEST(ControlLoop, AnswersAfterTheCommit) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    EXPECT_TRUE(rig.answers.empty());
+    rig.settle();
+    ASSERT_EQ(rig.answers.size(), 1U);
+    EXPECT_TRUE(rig.answers[0]);
+    EXPECT_TRUE(rig.committed_when_answered);
+    ASSERT_EQ(rig.effects.size(), 1U);
+}
+
+TEST(ControlLoop, AnswersUnavailableAndLetsNothingElseOutWhenACommitFails) {
+    for (const auto fault : {adapters::CommitFault::Refuse, adapters::CommitFault::CommitButReportFailure}) {
+        Rig rig;
+        rig.store.fail_next_commit(fault);
+        ASSERT_TRUE(rig.submit("a"));
+        rig.settle();
+        ASSERT_EQ(rig.answers.size(), 1U);
+        EXPECT_EQ(rig.answers[0].error().code, ErrorCode::Unavailable);
+        EXPECT_EQ(rig.dropped, 1);
+        EXPECT_TRUE(rig.sent.empty());
+        EXPECT_EQ(rig.loop.plane().rows(), *rig.store.load_live());
+        // What was stored all the same is carried out all the same.
+        EXPECT_EQ(rig.effects.size(), fault == adapters::CommitFault::Refuse ? 0U : 1U);
+    }
+}
+
+TEST(ControlLoop, SendsTheLaunchWithAnAssignmentAlsoAfterARestart) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_TRUE(rig.loop.start(rig.now_));  // forgets nothing that it cannot read again
+    rig.start_node();
+    ASSERT_FALSE(rig.sent.empty());
+    const auto* start = std::get_if<StartTask>(&rig.sent.back());
+    ASSERT_NE(start, nullptr);
+    EXPECT_EQ(start->launch, "launch of a");
+}
+
+TEST(ControlLoop, RunsTheOutboxAgainAfterARestart) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_EQ(rig.effects.size(), 1U);
+    ASSERT_TRUE(rig.loop.start(rig.now_));
+    ASSERT_EQ(rig.effects.size(), 2U);
+    EXPECT_EQ(rig.effects[0], rig.effects[1]);
+}
+
+TEST(ControlLoop, RefusesEventsWhenItsInboxIsFull) {
+    Rig rig;
+    for (std::size_t i = 0; i < limits::kInboxEvents; ++i) ASSERT_TRUE(rig.loop.post(plane::Tick{}));
+    EXPECT_FALSE(rig.loop.post(plane::Tick{}));
+    rig.settle();
+    EXPECT_TRUE(rig.loop.post(plane::Tick{}));
+}
+
+TEST(ControlLoop, TellsOfAJobThatHasEndedWhenItsNameIsUsedAgain) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    (void)rig.loop.post(plane::CancelJob{.workspace = "w", .name = "a", .who = "u"});
+    rig.settle();
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_EQ(rig.answers.size(), 2U);
+    EXPECT_TRUE(rig.answers[1]->existed);
+    EXPECT_EQ(rig.answers[1]->job->head.status, JobStatus::Canceled);
+}
+
+TEST(ControlLoop, TellsWhichAssetsWereWritten) {
+    Rig rig;
+    std::vector<bool> written;
+    const Asset asset{.key = {"w", "codes", "c", "1"}, .body = "{}"};
+    (void)rig.loop.post(plane::WriteAssets{.writes = {{asset, 0}, {asset, 0}}},
+                        [&](Result<Answer> answer) { written = answer->assets_written; });
+    rig.settle();
+    EXPECT_EQ(written, (std::vector<bool>{true, false}));
+}
+
+}  // namespace
+}  // namespace lavant::app

@@ -1,0 +1,47 @@
+#pragma once
+// What of a local folder travels with a job, and its fingerprint, both exactly as azure-ai-ml computes them
+// (content hash version 202208), so that a folder uploaded by one client is found by the other. Uploading is
+// upload.h's work.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ports/crypto.h"
+
+namespace lavant::cli {
+
+inline constexpr int kContentHashVersion = 202208;
+inline constexpr std::uint64_t kSnapshotWarnBytes = 100'000'000;
+inline constexpr std::size_t kSnapshotWarnFiles = 10'000;
+inline constexpr std::size_t kSnapshotFilesMax = 1'000'000;
+inline constexpr int kSnapshotDepthMax = 200;
+
+struct SnapshotFile {
+    std::string source;  // absolute, links resolved: where the bytes are
+    std::string path;    // relative to the folder, links by their own names
+    std::uint64_t bytes = 0;
+};
+
+struct Snapshot {
+    std::string name;  // the folder's (or file's) own name: first segment of every blob's name
+    bool is_file = false;
+    std::vector<SnapshotFile> files;  // in the order in which the hash reads them
+    std::uint64_t bytes = 0;
+};
+
+// Reads the folder's list, less what its .amlignore (or, without one, its .gitignore) excludes. A path to a
+// file gives a snapshot of that file. NotFound, or InvalidArgument for links that lead nowhere or in circles.
+[[nodiscard]] Result<Snapshot> take_snapshot(const std::string& path);
+
+// SHA-256 in hex over the number of files, their names and sizes, then their bytes.
+[[nodiscard]] Result<std::string> content_hash(const Snapshot& snapshot, ports::Crypto& crypto);
+
+// The other fingerprint the SDK uses: the folder under LocalUpload/ where a data input lies.
+[[nodiscard]] Result<std::string> object_hash(const std::string& path, ports::Crypto& crypto);
+
+// Empty, or one line about size with the three largest entries (first-level names) of the folder.
+std::string size_warning(const Snapshot& snapshot);
+
+}  // namespace lavant::cli

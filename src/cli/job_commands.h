@@ -1,0 +1,43 @@
+#pragma once
+// `lavant job show | list | cancel | stream`: what the server knows about jobs, for people and for scripts.
+
+#include <string>
+#include <string_view>
+
+#include "cli/context.h"
+#include "cli/session.h"
+
+namespace lavant::cli {
+
+[[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
+                                     Format format);
+
+struct ListOptions {
+    int max = 50;
+    std::string status;      // "" any
+    std::string experiment;  // "" any
+    std::string tag;         // "" any, else "key" or "key=value"
+    bool archived = false;   // only archived ones
+    bool all = false;        // archived ones too
+    Format format = Format::Table;
+};
+[[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options);
+
+[[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
+
+// Prints the log as it is written, then how the job ended; the exit code says it too. Goes on where it was
+// when the server restarts.
+[[nodiscard]] Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name);
+
+bool is_terminal(std::string_view status);
+Exit exit_of_status(std::string_view status);
+// One line, and for a failed job its error with the remedy.
+struct JobEnd {
+    std::string name;
+    std::string status;
+    wire::Json error;
+};
+void print_end(const JobEnd& end, const Console& console);
+void print_document(const wire::Json& document, Format format, const Console& console);
+
+}  // namespace lavant::cli

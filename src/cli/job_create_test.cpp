@@ -1,0 +1,113 @@
+#include "cli/job_create.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "base/files.h"
+#include "cli/fake_server_test.h"
+
+namespace lavant::cli {
+namespace {
+
+class CreateJobTest : public ::testing::Test {
+ protected:
+    CreateJobTest() {
+        std::string pattern = ::testing::TempDir() + "/create.XXXXXX";
+        folder_ = ::mkdtemp(pattern.data());
+        terminal_.variables = {{"LAVANT_ENDPOINT", "https://127.0.0.1:1"}, {"LAVANT_TOKEN", "key"}};
+        server_.on("PUT " + kWorkspacePath + "/jobs/j1", 201,
+                   R"({"name":"j1","properties":{"status":"Queued"}})");
+    }
+    ~CreateJobTest() override { (void)remove_tree(folder_); }
+
+    void write(const std::string& name, const std::string& text) {
+        ASSERT_TRUE(write_file_atomically(folder_ + "/" + name, text, 0644));
+    }
+    Outcome<Exit> create(CreateOptions options) {
+        Context context = terminal_.context(server_);
+        options.file = folder_ + "/job.yml";
+        return create_job(context, options);
+    }
+    // The body of the request that made the job.
+    wire::Json sent() { return wire::parse_json(server_.requests.back().body).value()["properties"]; }
+
+    std::string folder_;
+    FakeServer server_;
+    FakeTerminal terminal_;
+};
+
+TEST_F(CreateJobTest, SubmitsAndSaysHowToFollow) {
+    write("job.yml", "command: echo hi\nenvironment: azureml:base:1\nexperiment_name: e\n");
+    const auto outcome = create({.name = "j1"});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    EXPECT_EQ(terminal_.out.str(), "j1  Queued\n");
+    EXPECT_EQ(terminal_.err.str(), "follow it with: lavant job stream j1\n");
+    EXPECT_EQ(sent()["command"].text(), "echo hi");
+    EXPECT_EQ(sent()["experimentName"].text(), "e");
+}
+
+TEST_F(CreateJobTest, SetChangesTheFile) {
+    write("job.yml", "command: echo hi\nenvironment: azureml:base:1\n");
+    ASSERT_TRUE(create({.name = "j1", .settings = {"resources.instance_count=2", "tags.a=b"}}).has_value());
+    EXPECT_EQ(sent().get("resources.instanceCount").integer(), 2);
+    EXPECT_EQ(sent().get("tags.a").text(), "b");
+}
+
+TEST_F(CreateJobTest, AnImageBecomesAnEnvironmentWithTheSdksVersion) {
+    const std::string version = "ef0a14cf89e36f216a2626a1a99ef32b57232a13a599879572fb8870a59eaeb1";
+    const std::string path = kWorkspacePath + "/environments/CliV2AnonymousEnvironment/versions/" + version;
+    server_.on("PUT " + path, 201, "{}");
+    write("job.yml", "command: 'true'\nenvironment: {image: 'python:3.11-slim'}\n");
+    const auto outcome = create({.name = "j1"});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    EXPECT_EQ(sent()["environmentId"].text(), path);
+}
+
+TEST_F(CreateJobTest, HostNamesTheActiveInterpreterUnlessTheServerIsElsewhere) {
+    ASSERT_TRUE(make_directories(folder_ + "/venv/bin"));
+    write("venv/bin/python3", "");
+    ASSERT_EQ(::chmod((folder_ + "/venv/bin/python3").c_str(), 0755), 0);
+    terminal_.variables["VIRTUAL_ENV"] = folder_ + "/venv";
+    write("job.yml", "command: 'true'\nenvironment: host\n");
+    ASSERT_TRUE(create({.name = "j1"}).has_value());
+    EXPECT_EQ(sent()["properties"]["lavant.python_home"].text(), folder_ + "/venv");
+    terminal_.variables["LAVANT_ENDPOINT"] = "https://elsewhere:1";
+    ASSERT_TRUE(create({.name = "j1"}).has_value());
+    EXPECT_FALSE(sent()["properties"].has("lavant.python_home"));
+}
+
+TEST_F(CreateJobTest, ANameThatIsTakenIsRefused) {
+    server_.on("GET " + kWorkspacePath + "/jobs/j1", 200, R"({"name":"j1"})");
+    write("job.yml", "command: 'true'\nenvironment: host\n");
+    const auto outcome = create({.name = "j1"});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().exit, Exit::Refused);
+    EXPECT_EQ(server_.asked().back(), "GET " + kWorkspacePath + "/jobs/j1");
+}
+
+TEST_F(CreateJobTest, AWrongFileIsUsageAndAsksNobody) {
+    write("job.yml", "comand: echo\n");
+    const auto outcome = create({});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().exit, Exit::Usage);
+    EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(CreateJobTest, TheServersRefusalComesThroughWithItsFields) {
+    server_.on("PUT " + kWorkspacePath + "/jobs/j1", 400,
+               R"({"error":{"code":"UserError","message":"the job is refused","details":[)"
+               R"({"target":"properties.computeId","message":"there is no compute 'c'"}]}})");
+    write("job.yml", "command: 'true'\nenvironment: host\n");
+    const auto outcome = create({.name = "j1"});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(report(outcome.error(), terminal_.console()), 5);
+    EXPECT_EQ(
+        terminal_.err.str(),
+        "lavant: cannot create 'j1': the job is refused\n  properties.computeId: there is no compute 'c'\n");
+}
+
+}  // namespace
+}  // namespace lavant::cli

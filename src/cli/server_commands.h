@@ -1,0 +1,24 @@
+#pragma once
+// `lavant up | down | status | env | key`: the server itself, and who may use it.
+
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/local_server.h"
+
+namespace lavant::cli {
+
+[[nodiscard]] Outcome<Exit> bring_up(Context& context, const std::string& data_flag, int port);
+[[nodiscard]] Outcome<Exit> take_down(Context& context, const std::string& data_flag);
+[[nodiscard]] Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format format);
+
+// Prints export lines for `eval "$(lavant env)"`, so that azure-ai-ml, mlflow and this command line find the
+// server.
+[[nodiscard]] Outcome<Exit> print_environment(Context& context, const std::string& data_flag);
+
+[[nodiscard]] Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user);
+[[nodiscard]] Outcome<Exit> list_keys(Session& session, const Console& console, Format format);
+[[nodiscard]] Outcome<Exit> revoke_key(Session& session, const Console& console, const std::string& id);
+
+}  // namespace lavant::cli

@@ -1,0 +1,140 @@
+#include "cli/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/console.h"
+
+namespace lavant::cli {
+namespace {
+
+using wire::Json;
+
+constexpr std::string_view kApiVersion = "2025-01-01-preview";
+constexpr std::size_t kMessageCharsMax = 2'000;
+
+ErrorCode code_of(int status) {
+    switch (status) {
+        case 400:
+        case 422:
+            return ErrorCode::InvalidArgument;
+        case 401:
+            return ErrorCode::Unauthenticated;
+        case 403:
+            return ErrorCode::PermissionDenied;
+        case 404:
+            return ErrorCode::NotFound;
+        case 409:
+            return ErrorCode::Conflict;
+        case 429:
+        case 507:
+            return ErrorCode::ResourceExhausted;
+        case 503:
+            return ErrorCode::Unavailable;
+        default:
+            return ErrorCode::Internal;
+    }
+}
+
+// A query may carry a signature; it is nobody's business on a screen or in a CI log.
+Error without_query(Error error, const std::string& url) {
+    const std::size_t query = url.find('?');
+    const std::size_t said = error.message.find(url.substr(0, query));
+    if (query == std::string::npos || said == std::string::npos) return error;
+    const std::size_t from = said + query;
+    error.message.erase(from,
+                        std::min(error.message.find_first_of(": \n", from), error.message.size()) - from);
+    return error;
+}
+
+std::string with_api_version(const std::string& path) {
+    if (!path.starts_with("/subscriptions/")) return path;
+    return fmt::format("{}{}api-version={}", path, path.find('?') == std::string::npos ? '?' : '&',
+                       kApiVersion);
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address)
+    : client_(std::move(client)), address_(std::move(address)) {}
+
+std::string Session::workspace_path(std::string_view rest) const {
+    const WorkspaceName& name = address_.workspace;
+    return fmt::format(
+        "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.MachineLearningServices/workspaces/{}{}",
+        percent_encode(name.subscription), percent_encode(name.resource_group), percent_encode(name.name),
+        rest);
+}
+
+std::string Session::job_path(std::string_view name) const {
+    return workspace_path("/jobs/" + percent_encode(name));
+}
+
+Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
+    if (request.url.starts_with("/")) {
+        request.url = address_.url + with_api_version(request.url);
+        request.headers.emplace_back("Authorization", "Bearer " + address_.token);
+    }
+    auto answer = client_->send(request);
+    if (!answer) return tl::make_unexpected(Failure(without_query(std::move(answer).error(), request.url)));
+    return std::move(*answer);
+}
+
+Failure Session::refusal(const ports::HttpResponse& response, std::string_view attempted) {
+    Error error{code_of(response.status), {}, {}};
+    std::string message;
+    if (const auto body = wire::parse_json(response.body)) {
+        const Json& said = (*body)["error"];
+        message = said["message"].string();
+        for (const Json& detail : said["details"].items()) {
+            error.fields.push_back({printable(detail["target"].text()), printable(detail["message"].text())});
+        }
+    }
+    if (message.empty()) message = fmt::format("the server answered {}", response.status);
+    if (response.status == 401)
+        message += "; set LAVANT_TOKEN to a valid key, or run: eval \"$(lavant env)\"";
+    error.message = fmt::format("cannot {}: {}", attempted, printable(message.substr(0, kMessageCharsMax)));
+    return Failure(Exit::Refused, std::move(error));
+}
+
+Outcome<Json> Session::exchange(std::string method, const std::string& path, const Json* body) {
+    ports::ClientRequest request;
+    request.method = method;
+    request.url = path;
+    if (body != nullptr) {
+        request.headers.emplace_back("Content-Type", "application/json");
+        request.body = body->dump();
+    }
+    LAVANT_TRY(const ports::HttpResponse answer, send(std::move(request)));
+    if (answer.status < 200 || answer.status > 299) {
+        const std::string_view bare = std::string_view(path).substr(0, path.find('?'));
+        const std::string what = percent_decode(bare.substr(bare.rfind('/') + 1));
+        const std::string_view verb = method == "GET"      ? "get"
+                                      : method == "PUT"    ? "create"
+                                      : method == "DELETE" ? "delete"
+                                                           : "do";
+        return tl::make_unexpected(refusal(answer, fmt::format("{} '{}'", verb, what)));
+    }
+    if (answer.body.empty()) return Json();
+    auto parsed = wire::parse_json(answer.body);
+    if (!parsed) {
+        return stop(Exit::Refused, ErrorCode::Internal,
+                    fmt::format("cannot read the answer of {}: {}", address_.url, parsed.error().message));
+    }
+    return std::move(*parsed);
+}
+
+Outcome<Json> Session::get(const std::string& path) { return exchange("GET", path, nullptr); }
+Outcome<Json> Session::put(const std::string& path, const Json& body) { return exchange("PUT", path, &body); }
+Outcome<Json> Session::post(const std::string& path, const Json& body) {
+    return exchange("POST", path, &body);
+}
+Outcome<void> Session::remove(const std::string& path) {
+    LAVANT_TRY([[maybe_unused]] const Json answer, exchange("DELETE", path, nullptr));
+    return {};
+}
+
+}  // namespace lavant::cli

@@ -1,0 +1,51 @@
+#pragma once
+// One server as the commands see it: ARM resources and our own routes as JSON, refusals as Failures.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cli/outcome.h"
+#include "core/model/workspace.h"
+#include "ports/http.h"
+#include "wire/json.h"
+
+namespace lavant::cli {
+
+struct ServerAddress {
+    std::string url;  // https://host:port, no slash at the end
+    std::string ca_file;
+    std::string token;
+    WorkspaceName workspace = default_workspace();
+};
+
+class Session {
+ public:
+    Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address);
+
+    const ServerAddress& address() const { return address_; }
+    // "/subscriptions/…/workspaces/…" + `rest`; `rest` begins with '/' and is encoded already.
+    std::string workspace_path(std::string_view rest = {}) const;
+    std::string job_path(std::string_view name) const;  // ARM
+    std::string own_path(std::string_view rest) const { return "/lavant/v1" + std::string(rest); }
+
+    [[nodiscard]] Outcome<wire::Json> get(const std::string& path);
+    [[nodiscard]] Outcome<wire::Json> put(const std::string& path, const wire::Json& body);
+    [[nodiscard]] Outcome<wire::Json> post(const std::string& path, const wire::Json& body);
+    [[nodiscard]] Outcome<void> remove(const std::string& path);
+
+    // Any other request to this server or to an address it gave; `request.url` may be a path. Adds no
+    // credentials to absolute addresses: those carry a signature of their own.
+    [[nodiscard]] Outcome<ports::HttpResponse> send(ports::ClientRequest request);
+
+    // What the server said no with: its code, message and field problems.
+    static Failure refusal(const ports::HttpResponse& response, std::string_view attempted);
+
+ private:
+    Outcome<wire::Json> exchange(std::string method, const std::string& path, const wire::Json* body);
+
+    std::unique_ptr<ports::HttpClient> client_;
+    ServerAddress address_;
+};
+
+}  // namespace lavant::cli

@@ -1,0 +1,53 @@
+#pragma once
+// Puts local files where the server's jobs find them, with the same requests as azure-ai-ml makes: code as a
+// code version with its hash, data inputs under LocalUpload/ in the default datastore. Nothing is sent twice.
+
+#include <string>
+
+#include "cli/code_snapshot.h"
+#include "cli/session.h"
+#include "ports/crypto.h"
+
+namespace lavant::cli {
+
+class Uploader {
+ public:
+    Uploader(Session& session, ports::Crypto& crypto) : session_(session), crypto_(crypto) {}
+
+    // Returns the ARM id of the code version: an older one if the server knows this content already.
+    [[nodiscard]] Outcome<std::string> upload_code(const Snapshot& snapshot);
+
+    struct Uploaded {
+        std::string uri;  // azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}
+        std::string url;  // the same place as an https address; both end with a slash for a folder
+    };
+    [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path);
+
+ private:
+    // A container's address without the query, and the signature that goes with every request.
+    struct Target {
+        std::string url;
+        std::string signature;
+    };
+    struct Mark {  // what the finished upload's first blob says about itself
+        std::string name;
+        std::string version;
+    };
+
+    Outcome<void> upload_all(const Snapshot& snapshot, const Target& target, const std::string& prefix,
+                             const Mark& mark);
+    Outcome<void> put_file(const SnapshotFile& file, const Target& target, const std::string& blob);
+    Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address,
+                                const std::string& signature);
+    Outcome<ports::HttpResponse> storage(ports::ClientRequest request, std::string_view attempted);
+    Outcome<Target> default_datastore();
+
+    Session& session_;
+    ports::Crypto& crypto_;
+};
+
+// "{container url}/{name}" with every segment of the name percent-encoded.
+std::string blob_address(const std::string& container_url, const std::string& name);
+std::string random_guid(ports::Crypto& crypto);  // RFC 4122, version 4
+
+}  // namespace lavant::cli

@@ -1,0 +1,18 @@
+#pragma once
+// Sizes on a machine that is smaller than they are: a size is a limit, and a machine can promise no more than it has.
+
+#include <string>
+
+#include "core/model/size.h"
+
+namespace lavant::plane {
+
+struct Fitted {
+    Resources resources;  // what one node is promised
+    std::string warning;  // what it lacks, for the job; empty if nothing
+};
+
+// `instances` nodes of this size at once on a machine with `capacity` for all nodes together.
+Fitted fit_to_machine(const Size& size, int instances, const Resources& capacity);
+
+}  // namespace lavant::plane

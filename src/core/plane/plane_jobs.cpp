@@ -1,0 +1,254 @@
+// The life of a job: submission, reports of its tasks, retries, cancellation, the end.
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/plane/plane.h"
+#include "core/plane/verdict.h"
+
+namespace lavant::plane {
+
+Plane::LiveJob* Plane::live_job(const std::string& workspace, const std::string& name) {
+    const auto found = names_.find(workspace + '\n' + name);
+    return found == names_.end() ? nullptr : &jobs_.at(found->second);
+}
+
+Plane::LivePool& Plane::pool_for(const Pool& wanted) {
+    const std::string key = wanted.workspace + '\n' + wanted.key;
+    const auto found = pool_keys_.find(key);
+    if (found != pool_keys_.end()) return pools_.at(found->second);
+    const PoolId id{++last_pool_};
+    LivePool& pool = pools_[id];
+    pool.row = wanted;
+    pool.row.id = id;
+    pool.row.version = 0;
+    pool_keys_[key] = id;
+    changed_pools_.insert(id);
+    return pool;
+}
+
+void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
+    const JobHead& asked = event.job.head;
+    const LiveJob* live = live_job(asked.workspace, asked.name);
+    if (live != nullptr || event.stored) {
+        Job existing = event.stored ? *event.stored : Job{};
+        if (live != nullptr) existing.head = live->head;
+        out.replies.push_back({event.ticket, Answer{.job = std::move(existing), .existed = true}});
+        return;
+    }
+    if (jobs_.size() >= limits::kQueuedJobs) {
+        out.replies.push_back({event.ticket, fail(ErrorCode::ResourceExhausted,
+                                                  "the queue is full; wait for jobs to end, then submit again")});
+        return;
+    }
+    const PoolId pool = pool_for(event.pool).row.id;
+    const JobId id{++last_job_};
+    LiveJob& job = jobs_[id];
+    job.is_new = true;
+    job.head = asked;
+    job.head.id = id;
+    job.head.version = 0;
+    job.head.status = JobStatus::Queued;
+    job.head.pool = pool;
+    job.head.attempt = 1;
+    job.head.submitted_at = now;
+    names_[asked.workspace + '\n' + asked.name] = id;
+    enqueue(job);
+    record(job, "Queued", "", now, out);
+
+    Job row = event.job;
+    row.head = job.head;
+    out.replies.push_back({event.ticket, Answer{.job = row}});
+    added_[id] = std::move(row);
+}
+
+void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
+    LiveJob* job = live_job(event.workspace, event.name);
+    if (job == nullptr) {
+        if (event.stored) {
+            out.replies.push_back({event.ticket, Answer{.job = event.stored}});
+        } else {
+            out.replies.push_back({event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
+        }
+        return;
+    }
+    const bool publishing = std::ranges::all_of(job->tasks, [&](const TaskRef& ref) {
+        const TaskPhase phase = tasks_.at(ref).phase;
+        return phase == TaskPhase::Ended || phase == TaskPhase::Lost;
+    });
+    if (job->head.status == JobStatus::Queued) {
+        job->head.canceled_by = event.who;
+        job->head.cancel_requested_at = now;
+        const Job answer{.head = job->head};
+        dequeue(*job);
+        conclude(*job, now, out);
+        const auto ended = ended_jobs_.find(answer.head.id);
+        out.replies.push_back({event.ticket, Answer{.job = Job{.head = ended->second}}});
+        return;
+    }
+    if (job->head.status != JobStatus::CancelRequested && !publishing) {
+        job->head.canceled_by = event.who;
+        job->head.cancel_requested_at = now;
+        set_status(*job, JobStatus::CancelRequested, "asked by " + event.who, now, out);
+        for (const TaskRef& ref : job->tasks) {
+            const Task& task = tasks_.at(ref);
+            if (task.phase != TaskPhase::Ended && task.phase != TaskPhase::Lost) send_stop_if_doomed(task, out);
+        }
+    }
+    out.replies.push_back({event.ticket, Answer{.job = Job{.head = job->head}}});
+}
+
+void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
+    if (!event.stored) {
+        out.replies.push_back({event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
+        return;
+    }
+    out.writes.metas_changed.push_back({event.stored->head.id, event.meta});
+    Job edited = *event.stored;
+    edited.meta = event.meta;
+    out.replies.push_back({event.ticket, Answer{.job = std::move(edited)}});
+}
+
+void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, Outcome& out) {
+    const auto found = tasks_.find(report.task);
+    const bool wanted = found != tasks_.end() && found->second.node == node.row.id &&
+                        found->second.phase != TaskPhase::Ended && found->second.phase != TaskPhase::Lost;
+    if (!wanted) {  // The fence: an attempt that is not current, or an end that is committed already.
+        out.sends.push_back({node.row.id, ForgetTask{report.task}});
+        return;
+    }
+    Task& task = found->second;
+    LiveJob& job = jobs_.at(task.ref.job);
+    if (report.phase == TaskPhase::Ended) {
+        out.sends.push_back({node.row.id, ForgetTask{report.task}});
+        return end_task(task, TaskPhase::Ended, report.end, now, out);
+    }
+    if (report.phase <= task.phase) return;
+    task.phase = report.phase;
+    changed_tasks_.insert(task.ref);
+    if (job.head.status == JobStatus::CancelRequested) return;
+    if (report.phase == TaskPhase::Running && job.head.status == JobStatus::Preparing) {
+        if (!job.head.started_at) job.head.started_at = now;
+        set_status(job, JobStatus::Running, "on " + to_string(node.row.id), now, out);
+    }
+    const bool all_finalizing = std::ranges::all_of(
+        job.tasks, [&](const TaskRef& ref) { return tasks_.at(ref).phase >= TaskPhase::Finalizing; });
+    if (all_finalizing && job.head.status != JobStatus::Finalizing)
+        set_status(job, JobStatus::Finalizing, "", now, out);
+}
+
+void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out) {
+    task.phase = phase;
+    task.end = end;
+    changed_tasks_.insert(task.ref);
+    const auto node = nodes_.find(task.node);
+    if (node != nodes_.end() && node->second.task == task.ref) {
+        node->second.task.reset();
+        if (node->second.row.state == NodeState::Busy) set_state(node->second, NodeState::Idle, "", now, out);
+    }
+    settle_attempt(jobs_.at(task.ref.job), now, out);
+}
+
+const Task* Plane::failed_task(const LiveJob& job) const {
+    const Task* failed = nullptr;
+    for (const TaskRef& ref : job.tasks) {
+        const Task& task = tasks_.at(ref);
+        const bool ended = task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost;
+        if (!ended || task.end.succeeded()) continue;
+        // Tasks that we stopped because of another one are not the cause.
+        if (failed == nullptr || failed->end.reason == EndReason::Stopped) failed = &task;
+    }
+    return failed;
+}
+
+// Looks at an attempt after one of its tasks ended: stop the others, retry, publish, or conclude.
+void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
+    const Task* failed = failed_task(job);
+    bool all_ended = true;
+    bool outputs = false;
+    for (const TaskRef& ref : job.tasks) {
+        const Task& task = tasks_.at(ref);
+        const bool ended = task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost;
+        all_ended = all_ended && ended;
+        outputs = outputs || task.end.has_outputs;
+        if (!ended) send_stop_if_doomed(task, out);
+    }
+    if (!all_ended) return;
+    const bool canceled = job.head.cancel_requested_at.has_value();
+    if (failed != nullptr && !canceled && may_retry(job.head.retry, failed->end) &&
+        job.head.retries_used < job.head.retry.retries_max)
+        return requeue(job, std::string(name_of(failed->end.reason)), now, out);
+    if (!outputs) return conclude(job, now, out);
+    if (!canceled && job.head.status != JobStatus::Finalizing) set_status(job, JobStatus::Finalizing, "", now, out);
+    add_effect(PublishOutputs{job.head.id, job.head.workspace, job.head.name, job.head.attempt}, out);
+}
+
+void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out) {
+    ++job.head.retries_used;
+    forget_attempt(job);
+    ++job.head.attempt;
+    set_status(job, JobStatus::Queued,
+               "retry " + std::to_string(job.head.retries_used) + " of " + std::to_string(job.head.retry.retries_max) +
+                   " after " + why,
+               now, out);
+    enqueue(job);
+}
+
+// The job ends: every task has ended and what they made is in its place. `job` is gone when this returns.
+void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
+    const Task* failed = failed_task(job);
+    JobHead& head = job.head;
+    JobStatus status = JobStatus::Completed;
+    if (head.cancel_requested_at) {
+        status = JobStatus::Canceled;
+    } else if (failed != nullptr) {
+        status = JobStatus::Failed;
+        head.error = explain_failure(failed->end, to_string(failed->node));
+    }
+    for (const TaskRef& ref : job.tasks) {
+        const Usage& usage = tasks_.at(ref).end.usage;
+        head.usage.cpu_micros += usage.cpu_micros;
+        head.usage.memory_peak_bytes = std::max(head.usage.memory_peak_bytes, usage.memory_peak_bytes);
+        head.usage.wall_micros = std::max(head.usage.wall_micros, usage.wall_micros);
+    }
+    head.ended_at = now;
+    head.warning = status == JobStatus::Completed ? head.warning : "";
+    set_status(job, status, head.error ? head.error->message : "", now, out);
+    forget_attempt(job);
+    add_effect(WriteLifecycle{head.id, head.workspace, head.name}, out);
+    names_.erase(head.workspace + '\n' + head.name);
+    ended_jobs_[head.id] = head;
+    jobs_.erase(head.id);
+}
+
+void Plane::set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out) {
+    job.head.status = status;
+    changed_jobs_.insert(job.head.id);
+    record(job, std::string(name_of(status)), std::move(detail), now, out);
+}
+
+void Plane::forget_attempt(LiveJob& job) {
+    for (const TaskRef& ref : job.tasks) {
+        if (changed_tasks_.erase(ref) > 0) ended_tasks_[ref] = tasks_.at(ref);
+        tasks_.erase(ref);
+    }
+    job.tasks.clear();
+}
+
+void Plane::enqueue(LiveJob& job) {
+    LivePool& pool = pools_.at(job.head.pool);
+    pool.queue.insert({-job.head.priority, job.head.id});
+    pool.queued_instances += job.head.instances;
+    unsettled_.insert(job.head.pool);
+}
+
+void Plane::dequeue(LiveJob& job) {
+    LivePool& pool = pools_.at(job.head.pool);
+    const std::size_t removed = pool.queue.erase({-job.head.priority, job.head.id});
+    CHECK(removed == 1, "a queued job is in its pool's queue");
+    pool.queued_instances -= job.head.instances;
+    unsettled_.insert(job.head.pool);
+}
+
+}  // namespace lavant::plane

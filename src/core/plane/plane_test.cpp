@@ -1,0 +1,356 @@
+#include "core/plane/plane.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace lavant::plane {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Resources kNode{.cpu_millis = 1000, .memory_bytes = 10};
+
+// Drives a plane as the control loop does, and remembers what came out.
+class World {
+ public:
+    explicit World(int nodes_max = 4) : plane(settings(nodes_max)) {}
+
+    static Settings settings(int nodes) {
+        return {.capacity = {.cpu_millis = 1000 * nodes, .memory_bytes = 10 * nodes}};
+    }
+    Outcome apply(Event event) {
+        Outcome out;
+        plane.apply(event, now, out);
+        plane.decide(now, out);
+        for (const HistoryEvent& one : out.writes.events)
+            if (one.kind == "job") story[one.subject] += (story[one.subject].empty() ? "" : " ") + one.what;
+        for (const JobHead& head : out.writes.jobs_changed) heads[head.name] = head;
+        for (const Job& job : out.writes.jobs_added) heads[job.head.name] = job.head;
+        return out;
+    }
+    Outcome submit(const std::string& name, int instances = 1, const std::string& pool = "p") {
+        Job job;
+        job.head.workspace = "w";
+        job.head.name = name;
+        job.head.instances = instances;
+        job.head.retry = retry;
+        return apply(SubmitJob{
+            .ticket = 1,
+            .job = job,
+            .pool = {.workspace = "w", .key = pool, .size = "s", .node_resources = kNode, .nodes_max = 100,
+                     .idle_before_release = 2min}});
+    }
+    Outcome tick(Duration passed) {
+        now += passed;
+        return apply(Tick{});
+    }
+    Outcome link(int node, std::vector<TaskReport> tasks = {}) {
+        return apply(NodeLinked{{node}, ++links, {.node = {node}, .boot = "b", .tasks = std::move(tasks)}});
+    }
+    // Carries out StartNode and StopNode at once, and links every started node.
+    void carry_out(const Outcome& out) {
+        for (const OutboxEntry& entry : out.effects) {
+            const Outcome next = apply(EffectDone{entry.id, true, ""});
+            carry_out(next);
+            if (const auto* start = std::get_if<StartNode>(&entry.effect))
+                carry_out(link(static_cast<int>(start->node.value)));
+        }
+    }
+    Outcome report(int node, TaskRef task, TaskPhase phase, TaskEnd end = {}) {
+        return apply(TaskReported{{node}, links_of(node), {.task = task, .phase = phase, .end = std::move(end)}});
+    }
+    std::uint64_t links_of(int) const { return links; }  // tests with one node use the newest link
+    std::string status(const std::string& name) { return std::string(name_of(heads.at(name).status)); }
+
+    Plane plane;
+    Instant now = from_micros(1'000'000'000);
+    std::uint64_t links = 0;
+    RetryPolicy retry;
+    std::map<std::string, std::string> story;
+    std::map<std::string, JobHead> heads;
+};
+
+template <class Message>
+int count(const Outcome& out) {
+    return static_cast<int>(std::ranges::count_if(
+        out.sends, [](const Send& send) { return std::holds_alternative<Message>(send.message); }));
+}
+template <class Kind>
+int count_effects(const Outcome& out) {
+    return static_cast<int>(std::ranges::count_if(
+        out.effects, [](const OutboxEntry& entry) { return std::holds_alternative<Kind>(entry.effect); }));
+}
+
+const TaskRef kFirst{{1}, 1, 0};
+
+TEST(Plane, TakesAJobFromZeroNodesToCompleted) {
+    World world;
+    const Outcome submitted = world.submit("a");
+    EXPECT_EQ(count_effects<StartNode>(submitted), 1);
+    world.carry_out(submitted);
+    EXPECT_EQ(world.status("a"), "Preparing");
+    world.report(1, kFirst, TaskPhase::Running);
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.usage = {.cpu_micros = 7}});
+    EXPECT_EQ(count<ForgetTask>(ended), 1);
+    EXPECT_EQ(world.story["a"], "Queued Preparing Running Completed");
+    EXPECT_EQ(world.heads["a"].usage.cpu_micros, 7);
+    EXPECT_TRUE(world.plane.rows().jobs.empty());
+}
+
+TEST(Plane, GivesTheNextJobTheNodeThatIsThere) {
+    World world(1);
+    world.carry_out(world.submit("a"));
+    EXPECT_EQ(count_effects<StartNode>(world.submit("b")), 0);
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended);
+    EXPECT_EQ(count<StartTask>(ended), 1);
+    EXPECT_EQ(world.status("b"), "Preparing");
+}
+
+TEST(Plane, AnswersATakenNameWithWhatIsThereAndStartsNothing) {
+    World world;
+    world.submit("a");
+    const Outcome again = world.submit("a");
+    ASSERT_EQ(again.replies.size(), 1U);
+    EXPECT_TRUE(again.replies[0].answer->existed);
+    EXPECT_TRUE(again.writes.jobs_added.empty());
+}
+
+TEST(Plane, PublishesOutputsBeforeItCallsAJobCompleted) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    EXPECT_EQ(world.status("a"), "Finalizing");
+    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
+    world.apply(EffectDone{ended.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(Plane, TriesToPublishAgainUntilItWorks) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    world.apply(EffectDone{ended.effects[0].id, false, "disk full"});
+    EXPECT_EQ(world.status("a"), "Finalizing");
+    const Outcome later = world.tick(5s);
+    ASSERT_EQ(count_effects<PublishOutputs>(later), 1);
+    world.apply(EffectDone{later.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(Plane, KeepsWhatAFailedJobWroteAndTellsWhy) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 3, .has_outputs = true});
+    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
+    world.apply(EffectDone{ended.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Failed");
+    EXPECT_EQ(world.heads["a"].error->code, "UserError");
+    EXPECT_EQ(world.heads["a"].error->exit_code, 3);
+}
+
+TEST(Plane, CancelsAQueuedJobAtOnceAndARunningOneWhenItsTaskEnded) {
+    World world(1);
+    world.carry_out(world.submit("a"));
+    world.submit("b");
+    world.apply(CancelJob{.ticket = 2, .workspace = "w", .name = "b", .who = "u"});
+    EXPECT_EQ(world.status("b"), "Canceled");
+
+    const Outcome asked = world.apply(CancelJob{.ticket = 3, .workspace = "w", .name = "a", .who = "u"});
+    EXPECT_EQ(count<StopTask>(asked), 1);
+    EXPECT_EQ(world.status("a"), "CancelRequested");
+    const Outcome again = world.apply(CancelJob{.ticket = 4, .workspace = "w", .name = "a", .who = "v"});
+    EXPECT_EQ(count<StopTask>(again), 0);
+    EXPECT_EQ(world.plane.find_job({1})->canceled_by, "u");
+    world.report(1, kFirst, TaskPhase::Ended, {.reason = EndReason::Stopped});
+    EXPECT_EQ(world.status("a"), "Canceled");
+}
+
+TEST(Plane, RefusesToCancelWhatItDoesNotKnow) {
+    World world;
+    const Outcome out = world.apply(CancelJob{.ticket = 1, .workspace = "w", .name = "x"});
+    EXPECT_EQ(out.replies[0].answer.error().code, ErrorCode::NotFound);
+}
+
+TEST(Plane, PlacesAGangOnlyWhenAllItsNodesAreThere) {
+    World world(4);
+    const Outcome submitted = world.submit("gang", 3);
+    ASSERT_EQ(count_effects<StartNode>(submitted), 3);
+    for (const OutboxEntry& entry : submitted.effects) world.apply(EffectDone{entry.id, true, ""});
+    EXPECT_EQ(count<StartTask>(world.link(1)), 0);
+    EXPECT_EQ(count<StartTask>(world.link(2)), 0);
+    EXPECT_EQ(count<StartTask>(world.link(3)), 3);
+}
+
+TEST(Plane, StopsTheOtherTasksOfAGangWhenOneFails) {
+    World world(2);
+    world.carry_out(world.submit("gang", 2));
+    world.apply(NodeLinked{{1}, 50, {.node = {1}, .tasks = {{.task = {{1}, 1, 0}, .phase = TaskPhase::Running}}}});
+    world.apply(NodeLinked{{2}, 51, {.node = {2}, .tasks = {{.task = {{1}, 1, 1}, .phase = TaskPhase::Running}}}});
+    const Outcome out = world.apply(TaskReported{{1}, 50, {.task = {{1}, 1, 0}, .phase = TaskPhase::Ended, .end = {.exit_code = 1}}});
+    EXPECT_EQ(count<StopTask>(out), 1);
+    EXPECT_EQ(world.status("gang"), "Running");
+    world.apply(TaskReported{{2}, 51, {.task = {{1}, 1, 1}, .phase = TaskPhase::Ended, .end = {.reason = EndReason::Stopped}}});
+    EXPECT_EQ(world.status("gang"), "Failed");
+    EXPECT_EQ(world.heads["gang"].error->exit_code, 1);
+}
+
+TEST(Plane, NeverPromisesMoreThanThereIs) {
+    World world(2);
+    EXPECT_EQ(count_effects<StartNode>(world.submit("a")), 1);
+    EXPECT_EQ(count_effects<StartNode>(world.submit("b")), 1);
+    EXPECT_EQ(count_effects<StartNode>(world.submit("c")), 0);
+    const Outcome out = world.apply(ExplainJob{9, "w", "c"});
+    EXPECT_NE(out.replies[0].answer->text.find("2 jobs are ahead"), std::string::npos) << out.replies[0].answer->text;
+}
+
+TEST(Plane, ReleasesIdleNodesAfterTheirTime) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Ended);
+    EXPECT_EQ(count_effects<StopNode>(world.tick(1min)), 0);
+    const Outcome out = world.tick(61s);
+    ASSERT_EQ(count_effects<StopNode>(out), 1);
+    EXPECT_EQ(count<ReleaseNode>(out), 1);
+    world.carry_out(out);
+    EXPECT_TRUE(world.plane.rows().nodes.empty());
+}
+
+TEST(Plane, TakesIdleNodesOfAnotherPoolWhenTheMachineIsFull) {
+    World world(1);
+    world.carry_out(world.submit("a", 1, "p"));
+    world.report(1, kFirst, TaskPhase::Ended);
+    const Outcome out = world.submit("b", 1, "q");
+    EXPECT_EQ(count_effects<StopNode>(out), 1);
+    world.carry_out(out);
+    EXPECT_EQ(world.status("b"), "Preparing");
+}
+
+TEST(Plane, DoesNotLetYoungerJobsOfAnotherPoolStarveAnOlderOne) {
+    World world(1);
+    world.carry_out(world.submit("a", 1, "p"));
+    world.submit("old", 1, "q");
+    world.submit("young", 1, "p");
+    const Outcome out = world.report(1, kFirst, TaskPhase::Ended);
+    EXPECT_EQ(count<StartTask>(out), 0);
+    world.carry_out(out);
+    EXPECT_EQ(world.status("old"), "Preparing");
+    EXPECT_EQ(world.status("young"), "Queued");
+}
+
+TEST(Plane, CallsASilentNodeLostOnlyAfterLeaseAndMarginAndRetries) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    for (int i = 0; i < 600; ++i) world.tick(1s);
+    EXPECT_EQ(world.status("a"), "Running");
+    for (int i = 0; i < 31; ++i) world.tick(1s);
+    EXPECT_EQ(world.story["a"], "Queued Preparing Running Queued");
+    EXPECT_EQ(world.heads["a"].retries_used, 1);
+}
+
+TEST(Plane, GivesEveryNodeANewLeaseAfterASuspend) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    world.tick(3h);
+    EXPECT_EQ(world.status("a"), "Running");
+}
+
+TEST(Plane, FencesAnAttemptThatIsNotCurrent) {
+    World world;
+    world.carry_out(world.submit("a"));
+    for (int i = 0; i < 640; ++i) world.tick(1s);
+    ASSERT_EQ(world.heads["a"].retries_used, 1);
+    // The old node comes back with a result of attempt 1: it is told to leave, and the result is not taken.
+    const Outcome out = world.link(1, {{.task = kFirst, .phase = TaskPhase::Ended}});
+    EXPECT_EQ(count<ReleaseNode>(out), 1);
+    EXPECT_NE(world.status("a"), "Completed");
+}
+
+TEST(Plane, EndsATaskThatItsAgentNoLongerKnows) {
+    World world;
+    world.retry.retries_max = 0;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    world.link(1);
+    EXPECT_EQ(world.status("a"), "Failed");
+    EXPECT_EQ(world.heads["a"].error->code, "NodeLost");
+}
+
+TEST(Plane, SendsAnAssignmentAgainToAnAgentThatNeverGotIt) {
+    World world;
+    world.carry_out(world.submit("a"));
+    EXPECT_EQ(count<StartTask>(world.link(1)), 1);
+}
+
+TEST(Plane, IgnoresReportsOfAnOldLink) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const std::uint64_t old = world.links;
+    world.link(1, {{.task = kFirst, .phase = TaskPhase::Running}});
+    world.apply(TaskReported{{1}, old, {.task = kFirst, .phase = TaskPhase::Ended}});
+    EXPECT_EQ(world.status("a"), "Running");
+}
+
+TEST(Plane, RetriesOnlyWhatThePolicyNames) {
+    World world;
+    world.retry = {.retries_max = 1, .on_exit_codes = {75}};
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75});
+    EXPECT_EQ(world.status("a"), "Preparing");
+    world.report(1, {{1}, 2, 0}, TaskPhase::Ended, {.exit_code = 75});
+    EXPECT_EQ(world.status("a"), "Failed");
+}
+
+TEST(Plane, LetsANodeEnrolOnce) {
+    World world;
+    world.submit("a");
+    EXPECT_TRUE(world.apply(EnrolNode{1, {1}}).replies[0].answer);
+    EXPECT_FALSE(world.apply(EnrolNode{2, {1}}).replies[0].answer);
+    EXPECT_FALSE(world.apply(EnrolNode{3, {77}}).replies[0].answer);
+}
+
+TEST(Plane, StopsNodesThatNobodyWantsAndRestartsDeadAgents) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.now += 1s;
+    const Outcome out = world.apply(NodesHeld{.nodes = {{{1}, false}, {{99}, true}}, .listed_at = world.now});
+    EXPECT_EQ(count_effects<StartNode>(out), 1);
+    EXPECT_EQ(count_effects<StopNode>(out), 1);
+}
+
+TEST(Plane, RetriesAtOnceWhenTheProviderConfirmsThatANodeIsGone) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    world.now += 1s;
+    const Outcome out = world.apply(NodesHeld{.nodes = {}, .listed_at = world.now});
+    EXPECT_EQ(world.status("a"), "Running");  // not before the provider has made sure
+    world.carry_out(out);
+    EXPECT_EQ(world.heads["a"].retries_used, 1);
+}
+
+TEST(Plane, WaitsAndSaysWhyWhenANodeCannotBeStarted) {
+    World world;
+    const Outcome submitted = world.submit("a");
+    const Outcome failed = world.apply(EffectDone{submitted.effects[0].id, false, "no such image"});
+    EXPECT_EQ(count_effects<StartNode>(failed), 0);
+    const Outcome out = world.apply(ExplainJob{9, "w", "a"});
+    EXPECT_NE(out.replies[0].answer->text.find("no such image"), std::string::npos);
+    EXPECT_EQ(count_effects<StartNode>(world.tick(5s)), 1);
+}
+
+TEST(Plane, IsMadeAnewFromItsRows) {
+    World world(3);
+    world.carry_out(world.submit("a"));
+    world.submit("b");
+    world.submit("gang", 2);
+    world.report(1, kFirst, TaskPhase::Running);
+    const LiveRows rows = world.plane.rows();
+    const Plane again(World::settings(3), rows, world.now);
+    EXPECT_EQ(again.rows(), rows);
+}
+
+}  // namespace
+}  // namespace lavant::plane

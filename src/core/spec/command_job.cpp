@@ -1,0 +1,184 @@
+#include "core/spec/command_job.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "core/model/size.h"
+#include "core/spec/expression.h"
+#include "core/spec/reading.h"
+
+namespace lavant::spec {
+namespace {
+
+bool is_job_name(std::string_view name) {
+    if (name.size() > limits::kJobNameChars) return false;
+    const auto is_word = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    if (name.empty() || !is_word(name.front())) return false;
+    for (char c : name) {
+        if (!is_word(c) && c != '_' && c != '-') return false;
+    }
+    return true;
+}
+
+void read_headline(Fields& fields, CommandJobSpec& spec) {
+    fields.ignore({"$schema"});
+    const std::string type = fields.string("type");
+    if (!type.empty() && type != "command") {
+        fields.problem("type", "is '" + type + "'; only command jobs are supported yet");
+    }
+    spec.name = fields.string("name");
+    if (fields.has("name") && !is_job_name(spec.name)) {
+        fields.problem(
+            "name",
+            "must begin with a letter or digit and have only letters, digits, '_' and '-', at most 255");
+    }
+    spec.display_name = fields.string("display_name");
+    spec.experiment_name = fields.string("experiment_name");
+    spec.description = fields.string("description");
+    spec.parent_job_name = fields.string("parent_job_name");
+    spec.tags = fields.string_map("tags");
+    // What the service reports about a job, so it may stand in a file that came from `job show`.
+    fields.ignore({"id", "status", "creation_context", "log_files", "parameters", "resourceGroup"});
+}
+
+void read_properties(Fields& fields, CommandJobSpec& spec) {
+    spec.properties = fields.string_map("properties");
+    const Document* map = fields.map().find("properties");
+    for (const FieldProblem& problem : check_lavant_properties(spec.properties)) {
+        const std::string key = problem.path.substr(std::string_view("properties.").size());
+        const Document* value = map->find(key);
+        fields.problems().add(problem.path, value != nullptr ? value->at : map->at, problem.message);
+    }
+    if (auto retry = parse_retry(spec.properties)) spec.retry = std::move(*retry);
+}
+
+void read_compute(Fields& fields, CommandJobSpec& spec) {
+    const std::string compute = fields.string("compute");
+    if (compute.empty()) return;
+    spec.compute = compute.starts_with("azureml:") ? compute.substr(8) : compute;
+    if (trim(spec.compute).empty() || spec.compute.find_first_of(" <>\t\n") != std::string::npos) {
+        fields.problem(
+            "compute",
+            "'" + compute + "' is not the name of a compute; write azureml:NAME, or nothing for serverless");
+    }
+}
+
+void read_environment_variables(Fields& fields, CommandJobSpec& spec) {
+    const Document* map = fields.find("environment_variables");
+    if (map == nullptr) return;
+    if (!map->is_map()) {
+        fields.problem("environment_variables",
+                       "must be a mapping, but is " + std::string(name_of(map->kind)));
+        return;
+    }
+    for (const Document::Entry& entry : map->entries) {
+        const std::string path = fields.path_of("environment_variables") + "." + entry.key;
+        if (entry.key.empty() || entry.key.find('=') != std::string::npos) {
+            fields.problems().add(path, entry.key_at, "is not a usable name of a variable");
+        } else if (!entry.value.is_scalar()) {
+            fields.problems().add(path, entry.value.at,
+                                  "must be a string, but is " + std::string(name_of(entry.value.kind)));
+        } else {
+            spec.environment_variables[entry.key] = entry.value.is_null() ? "" : entry.value.printed();
+        }
+    }
+}
+
+void read_own_command(Fields& fields, Reading& reading, CommandJobSpec& spec) {
+    read_code(fields, reading, spec);
+    spec.command = fields.string("command");
+    if (!fields.has("command")) {
+        if (fields.map().is_map())
+            fields.problem("command", "is missing; say what to run, or name a component");
+    } else if (trim(spec.command).empty() && fields.map().find("command")->is_string()) {
+        fields.problem("command", "is empty; say what to run");
+    }
+    // On the submitter's own machine its own interpreter is meant.
+    const Document* compute = fields.map().is_map() ? fields.map().find("compute") : nullptr;
+    const bool local = compute != nullptr && (compute->text == "local" || compute->text == "azureml:local");
+    if (!fields.has("environment") && fields.map().is_map() && !local) {
+        fields.problem("environment", "is missing; write azureml:NAME@latest, {image: IMAGE} or host");
+    }
+}
+
+// A VM size matters only where we choose the machine: an attached compute has instance types of its own.
+void check_size(const CommandJobSpec& spec, Fields& fields) {
+    if (!spec.resources || spec.resources->instance_type.empty()) return;
+    if (!spec.compute.empty() && spec.compute != "serverless" && spec.compute != "local") return;
+    const std::string& type = spec.resources->instance_type;
+    if (find_size(type)) return;
+    std::vector<std::string> names;
+    for (const Size& size : size_catalogue()) names.push_back(size.name);
+    const Document* resources = fields.map().find("resources");
+    const Document* at = resources != nullptr ? resources->find("instance_type") : nullptr;
+    fields.problems().add("resources.instance_type", at != nullptr ? at->at : Position{},
+                          "there is no size '" + type + "'" + suggestion(type, names));
+}
+
+void check_reference(const Reference& reference, const CommandJobSpec& spec, Position at,
+                     Problems& problems) {
+    std::vector<std::string> names;
+    if (reference.scope == "inputs") {
+        for (const InputSpec& input : spec.inputs) names.push_back(input.name);
+    } else if (reference.scope == "outputs") {
+        for (const OutputSpec& output : spec.outputs) names.push_back(output.name);
+    } else if ((reference.scope == "name" || reference.scope == "default_datastore") &&
+               reference.name.empty()) {
+        return;
+    } else {
+        problems.add("command", at,
+                     reference.written() + " is not an expression of a command job" +
+                         suggestion(reference.scope, {"inputs", "outputs", "name", "default_datastore"}));
+        return;
+    }
+    if (std::find(names.begin(), names.end(), reference.name) != names.end()) return;
+    if (reference.in_optional && reference.scope == "inputs") return;
+    const std::string what = reference.scope == "inputs" ? "input" : "output";
+    problems.add("command", at,
+                 reference.written() + " names no " + what + " of this job" +
+                     (names.empty() ? "; it has none" : suggestion(reference.name, names)));
+}
+
+}  // namespace
+
+void check_command(const CommandJobSpec& spec, Position at, Problems& problems) {
+    if (const auto open = find_unclosed(spec.command))
+        problems.add("command", at, "'" + *open + "' is never closed");
+    for (const Reference& reference : find_references(spec.command))
+        check_reference(reference, spec, at, problems);
+}
+
+Result<CommandJobSpec> parse_command_job(const Document& document, const ComponentLoader& loader) {
+    CommandJobSpec spec;
+    Problems problems;
+    Reading reading{loader, loader.folder, problems, spec.beyond_azure};
+    Fields fields(document, "", problems);
+    read_headline(fields, spec);
+    read_properties(fields, spec);
+    read_compute(fields, spec);
+    read_environment_variables(fields, spec);
+    spec.inputs = read_inputs(fields, reading);
+    spec.outputs = read_outputs(fields, reading);
+    spec.environment = read_environment(fields, reading);
+    spec.resources = read_resources(fields, reading);
+    spec.queue = read_queue(fields, reading);
+    spec.distribution = read_distribution(fields);
+    spec.timeout_seconds = read_timeout(fields);
+    spec.identity = read_identity(fields);
+    spec.services = read_services(fields, reading);
+    if (fields.has("component")) {
+        apply_component(fields, reading, spec);
+    } else {
+        read_own_command(fields, reading, spec);
+        check_command(spec, fields.position_of("command"), problems);
+    }
+    check_size(spec, fields);
+    fields.finish();
+    if (!problems.empty()) return fail(problems.to_error("the job"));
+    return spec;
+}
+
+}  // namespace lavant::spec

@@ -1,0 +1,52 @@
+#include "core/spec/problems.h"
+
+#include "base/text.h"
+
+namespace lavant::spec {
+namespace {
+
+constexpr std::size_t kProblemsMost = 100;  // More help nobody, and a hostile file may have fifty thousand.
+
+std::string one_line(const FieldProblem& problem) {
+    std::string line = problem.path.empty() ? problem.message : problem.path + ": " + problem.message;
+    if (problem.line > 0) {
+        line += " (line " + std::to_string(problem.line) + ", column " + std::to_string(problem.column) + ")";
+    }
+    return line;
+}
+
+}  // namespace
+
+void Problems::add(std::string path, Position at, std::string message) {
+    if (found_.size() >= kProblemsMost) return;
+    if (!file_.empty()) message = "in " + file_ + ": " + message;
+    found_.push_back({std::move(path), std::move(message), at.line, at.column});
+}
+
+Error Problems::to_error(std::string_view subject) const {
+    std::string message(subject);
+    if (found_.size() == 1) {
+        message += " is not valid: " + one_line(found_[0]);
+    } else {
+        message += " has " + std::to_string(found_.size()) + " problems";
+        for (const FieldProblem& problem : found_) message += "\n  " + one_line(problem);
+    }
+    return {ErrorCode::InvalidArgument, std::move(message), found_};
+}
+
+std::string listed(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+    if (const auto near = nearest(word, known)) return "; did you mean '" + *near + "'?";
+    if (known.empty() || known.size() > 40) return "";
+    return "; known here: " + listed(known);
+}
+
+}  // namespace lavant::spec

@@ -1,0 +1,54 @@
+#pragma once
+// The readers of a command job's sections, shared by jobs and components. Internal to core/spec.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/spec/command_job.h"
+#include "core/spec/fields.h"
+
+namespace lavant::spec {
+
+struct Reading {
+    const ComponentLoader& loader;
+    std::string folder;  // of the file being read
+    Problems& problems;
+    std::vector<std::string>& beyond_azure;
+};
+
+// --- paths ---
+std::string join_path(const std::string& folder, std::string_view path);
+std::string parent_folder(const std::string& path);
+bool is_remote(std::string_view path);                   // azureml:, https:, wasbs:, abfss:, s3:, runs:, ...
+std::string without_file_scheme(std::string_view path);  // "file:./x" is "./x"
+bool is_valid_name(std::string_view name);               // of an input or output
+
+// --- inputs and outputs ---
+std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading);
+std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading);
+InputSpec read_path(const Document& value, const std::string& path, Reading& reading);
+const std::vector<std::string>& asset_types();
+const std::vector<std::string>& literal_types();
+const std::vector<std::string>& input_modes();
+const std::vector<std::string>& output_modes();
+
+// --- sections ---
+EnvironmentSpec read_environment(Fields& fields, Reading& reading);
+void read_code(Fields& fields, Reading& reading, CommandJobSpec& spec);
+std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading);
+std::optional<QueueSpec> read_queue(Fields& fields, Reading& reading);
+std::optional<DistributionSpec> read_distribution(Fields& fields);
+std::optional<std::int64_t> read_timeout(Fields& fields);
+std::optional<IdentitySpec> read_identity(Fields& fields);
+std::vector<ServiceSpec> read_services(Fields& fields, Reading& reading);
+
+// --- components ---
+// Reads `component:` and fills the parts of `spec` that come from it; `spec.inputs` and `.outputs` hold the
+// job's own.
+void apply_component(Fields& fields, Reading& reading, CommandJobSpec& spec);
+
+// --- expressions ---
+void check_command(const CommandJobSpec& spec, Position at, Problems& problems);
+
+}  // namespace lavant::spec

@@ -1,0 +1,148 @@
+#include "main/agent.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "adapters/agent_link/agent_link.h"
+#include "adapters/sandbox_linux/linux_sandbox.h"
+#include "agent/loop.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "main/system_clock.h"
+#include "wire/json.h"
+
+namespace lavant {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kTasksPerNode = 64;
+constexpr uid_t kFirstUser = 200'000;
+constexpr std::int64_t kNodesWithOwnUsers = 10'000;
+
+struct Arguments {
+    std::int64_t node = 0;
+    std::string folder;
+    std::string server;
+    std::string ca_file;
+    std::string token_file;
+    std::int64_t memory_bytes = 0;
+    bool sandbox = true;
+    bool cgroups = true;
+};
+
+Result<Arguments> parse(const std::vector<std::string>& words) {
+    Arguments found;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& flag = words[i];
+        if (flag == "--no-sandbox") {
+            found.sandbox = false;
+            continue;
+        }
+        if (flag == "--no-cgroups") {
+            found.cgroups = false;
+            continue;
+        }
+        if (i + 1 == words.size()) return fail(ErrorCode::InvalidArgument, "'" + flag + "' needs a value");
+        const std::string& value = words[++i];
+        const auto number = [&](std::int64_t& into) {
+            const auto parsed = parse_integer(value);
+            if (parsed) into = *parsed;
+            return parsed.has_value();
+        };
+        const bool good = flag == "--node"           ? number(found.node)
+                          : flag == "--memory-bytes" ? number(found.memory_bytes)
+                          : flag == "--folder"       ? (found.folder = value, true)
+                          : flag == "--server"       ? (found.server = value, true)
+                          : flag == "--ca"           ? (found.ca_file = value, true)
+                          : flag == "--token-file"   ? (found.token_file = value, true)
+                                                     : false;
+        if (!good) return fail(ErrorCode::InvalidArgument, "'" + flag + " " + value + "' is not understood");
+    }
+    if (found.node <= 0 || !found.folder.starts_with('/') || found.server.empty() || found.ca_file.empty())
+        return fail(ErrorCode::InvalidArgument,
+                    "usage: lavant agent --node N --folder /DIR --server URL --ca FILE [--token-file FILE] "
+                    "[--memory-bytes N] [--no-sandbox] [--no-cgroups]");
+    if (found.token_file.empty()) found.token_file = found.folder + "/token";
+    return found;
+}
+
+std::string random_name() {
+    std::string bytes(8, '\0');
+    const Result<Fd> source = open_file("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (!source || ::read(source->get(), bytes.data(), bytes.size()) != 8) bytes = std::to_string(::getpid());
+    return to_hex(bytes);
+}
+
+// What the provider ordered for this node.
+Resources ordered(const std::string& folder) {
+    const Result<std::string> text = read_file(folder + "/order", 64U << 10);
+    const Result<wire::Json> order = text ? wire::parse_json(*text) : Result<wire::Json>(wire::Json());
+    if (!order) return {};
+    return {.cpu_millis = (*order)["cpu_millis"].integer(),
+            .memory_bytes = (*order)["memory_bytes"].integer(),
+            .gpus = static_cast<int>((*order)["gpus"].integer())};
+}
+
+std::string host_name() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+bool is_on_this_machine(const std::string& url) {
+    return url.starts_with("https://127.") || url.starts_with("https://localhost") || url.starts_with("https://[::1]");
+}
+
+Result<void> run(const Arguments& arguments) {
+    LAVANT_TRY_VOID(make_directories(arguments.folder));
+    // Before anything that could start a thread: as an ordinary user it enters a user namespace.
+    LAVANT_TRY(const std::unique_ptr<sandbox_linux::LinuxSandbox> sandbox,
+               sandbox_linux::LinuxSandbox::make(
+                   {.folder = arguments.folder + "/sandbox",
+                    .name = "node-" + std::to_string(arguments.node),
+                    .first_user = kFirstUser + static_cast<uid_t>(arguments.node % kNodesWithOwnUsers) * kTasksPerNode,
+                    .tasks_max = kTasksPerNode,
+                    .allow_namespaces = arguments.sandbox,
+                    .allow_cgroups = arguments.cgroups,
+                    .memory_bytes = arguments.memory_bytes}));
+    LAVANT_TRY(const std::unique_ptr<adapters::AgentLink> link,
+               adapters::AgentLink::make({.server_url = arguments.server, .ca_file = arguments.ca_file}));
+    SystemClock clock;
+    agent::LoopSettings settings{.node = {arguments.node},
+                                 .folder = arguments.folder,
+                                 .server_url = arguments.server,
+                                 .ca_file = arguments.ca_file,
+                                 .enrol_token = std::string(trim(read_file(arguments.token_file, 4096).value_or(""))),
+                                 .boot = random_name(),
+                                 .host = host_name(),
+                                 .resources = ordered(arguments.folder),
+                                 .confined = arguments.sandbox};
+    settings.machine.tasks_max = kTasksPerNode;
+    if (is_on_this_machine(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
+    agent::Loop loop(std::move(settings), {*link, *link, *sandbox, clock});
+    LAVANT_TRY_VOID(loop.start());
+    log(Level::Info, "agent_started", {{"node", std::to_string(arguments.node)}, {"protections", sandbox->protections()}});
+    link->run();
+    log(Level::Info, "agent_left", {{"node", std::to_string(arguments.node)}});
+    return {};
+}
+
+}  // namespace
+
+int run_agent(const std::vector<std::string>& words) {
+    const Result<Arguments> arguments = parse(words);
+    if (!arguments) {
+        std::fprintf(stderr, "%s\n", arguments.error().message.c_str());
+        return kUsage;
+    }
+    const Result<void> result = run(*arguments);
+    if (result) return 0;
+    log(Level::Error, "agent_failed", {{"error", result.error().message}});
+    return 1;
+}
+
+}  // namespace lavant

@@ -1,0 +1,11 @@
+#pragma once
+// `lavant agent`: started by a node provider, which also chooses its arguments.
+
+#include <string>
+#include <vector>
+
+namespace lavant {
+
+int run_agent(const std::vector<std::string>& arguments);
+
+}  // namespace lavant

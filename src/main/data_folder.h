@@ -1,0 +1,30 @@
+#pragma once
+// The data folder of a server: its layout, the lock that makes it one server's, and the endpoint file.
+
+#include <string>
+
+#include "base/files.h"
+#include "base/result.h"
+
+namespace lavant {
+
+struct DataFolder {
+    std::string root;
+    std::string database() const { return root + "/lavant.db"; }
+    std::string secret() const { return root + "/secret.key"; }
+    std::string tls() const { return root + "/tls"; }
+    std::string blobs() const { return root + "/blobs"; }
+    std::string nodes() const { return root + "/nodes"; }
+    std::string owner_key() const { return root + "/owner.key"; }
+    std::string endpoint() const { return root + "/endpoint"; }
+    std::string endpoint_kept() const { return root + "/port"; }  // survives a stop
+    std::string log() const { return root + "/serve.log"; }
+};
+
+// Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another server has it.
+// The lock goes with its process, so one left by a power cut holds nobody up.
+[[nodiscard]] Result<Fd> lock_data_folder(const DataFolder& folder);
+
+[[nodiscard]] Result<void> write_endpoint(const DataFolder& folder, const std::string& url, const std::string& ca_file);
+
+}  // namespace lavant

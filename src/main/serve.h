@@ -1,0 +1,27 @@
+#pragma once
+// `lavant serve`: one process, everything wired.
+
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace lavant {
+
+struct ServeOptions {
+    std::string data;  // absolute
+    std::string address = "127.0.0.1";
+    int port = 8443;                 // 0: any free one
+    std::vector<std::string> names;  // further host names and addresses for the certificate
+    std::string tls_certificate;     // PEM files of one's own, both or none
+    std::string tls_key;
+    bool embedded = false;  // started by the command line: overcommit and emulated GPUs are on
+    int idle_exit_s = 0;    // leave after so long with no job, no node and no client; 0: never
+    int ready_fd = -1;      // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
+    LogSettings log;
+};
+
+// Returns the exit code: 0 after a graceful stop, 1 if it cannot start (with one sentence on standard error).
+int run_serve(const ServeOptions& options);
+
+}  // namespace lavant

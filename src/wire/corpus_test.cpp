@@ -1,0 +1,246 @@
+// The public examples: each command job loads or is refused as Azure's client says (expect.csv), and the body
+// made from it says the same as that client's (rest/). The corpus lies beside the repository, or where
+// LAVANT_CORPUS points. It holds the YAML files only, so folders and data that the examples name are taken
+// for present.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "core/spec/command_job.h"
+#include "wire/json.h"
+#include "wire/spec_to_arm.h"
+#include "wire/yaml.h"
+
+namespace lavant::wire {
+namespace {
+
+using spec::Document;
+
+struct Expectation {
+    std::string path;
+    std::string kind;
+    bool accepted = false;
+};
+
+std::string corpus_folder() {
+    const char* named = std::getenv("LAVANT_CORPUS");
+    return named != nullptr ? named : LAVANT_SOURCE_DIR "/../shared/corpus";
+}
+
+constexpr std::size_t kFileMost = 4U << 20;
+
+std::vector<Expectation> expectations() {
+    std::vector<Expectation> out;
+    const auto table = read_file(corpus_folder() + "/expect.csv", kFileMost);
+    if (!table) return out;
+    for (std::string_view line : split(*table, '\n')) {
+        const auto cells = split(line, ',');
+        if (cells.size() >= 3 && cells[0] != "path") {
+            out.push_back({std::string(cells[0]), std::string(cells[1]), cells[2] == "1"});
+        }
+    }
+    return out;
+}
+
+bool ends_in_yaml(const std::string& path) { return path.ends_with(".yml") || path.ends_with(".yaml"); }
+
+spec::ComponentLoader corpus_loader(const std::string& file) {
+    spec::ComponentLoader loader;
+    loader.folder = parent_of(file);
+    loader.read_text = [](const std::string& path) -> Result<std::string> {
+        // One example's environment file did not make it into the corpus; its body says what was in it.
+        return exists(path) ? read_file(path, kFileMost) : "build: {path: .}\n";
+    };
+    loader.load = [read = loader.read_text](const std::string& path) -> Result<Document> {
+        LAVANT_TRY(const std::string text, read(path));
+        return parse_yaml(text, path);
+    };
+    loader.kind_of = [](const std::string& path) {
+        // The one folder that is missing upstream too, which is why that example is refused.
+        if (path.ends_with("aml-mlfow-java-example")) return spec::PathKind::Absent;
+        if (path.find('<') != std::string::npos) return spec::PathKind::Absent;
+        return ends_in_yaml(path) ? spec::PathKind::File : spec::PathKind::Folder;
+    };
+    return loader;
+}
+
+std::optional<Document> example(const Expectation& expected) {
+    const std::string file = corpus_folder() + "/examples/" + expected.path;
+    const auto text = read_file(file, kFileMost);
+    if (!text) return std::nullopt;
+    auto document = parse_yaml(*text, file);
+    EXPECT_TRUE(document) << document.error().message;
+    if (!document) return std::nullopt;
+    return std::move(*document);
+}
+
+bool is_of_type_command(const Document& document) {
+    const Document* type = document.find("type");
+    return (type == nullptr || type->text == "command") && document.find("jobs") == nullptr;
+}
+
+Json sorted(const Json& value) {
+    if (value.is_array()) {
+        Json out = Json::array();
+        for (const Json& item : value.items()) out.append(sorted(item));
+        return out;
+    }
+    if (!value.is_object()) return value;
+    Json::Object members;
+    for (const Json::Member& member : value.members()) members.push_back({member.key, sorted(member.value)});
+    std::sort(members.begin(), members.end(),
+              [](const Json::Member& a, const Json::Member& b) { return a.key < b.key; });
+    return Json(std::move(members));
+}
+
+std::string snake(std::string_view camel) {
+    std::string out;
+    for (char c : camel) {
+        if (c >= 'A' && c <= 'Z') {
+            out += '_';
+            c = static_cast<char>(c - 'A' + 'a');
+        }
+        out += c;
+    }
+    return out;
+}
+
+Json with_snake_keys(const Json& object) {
+    Json out = Json::object();
+    for (const Json::Member& member : object.members()) {
+        if (member.key == "properties" && member.value.size() == 0) continue;
+        out.set(snake(member.key), member.value);
+    }
+    return out;
+}
+
+// The recorded bodies are those of a pipeline's step: snake_case, nothing empty, and what a step takes from
+// its component left out (that part is compared with the component's own text).
+Json as_step(const Json& job, const Json& expected) {
+    Json step = Json::object();
+    for (const char* key : {"distribution", "limits", "resources", "identity"}) {
+        if (job.has(key)) step.set(key, with_snake_keys(job[key]));
+    }
+    for (const char* key : {"inputs", "outputs", "services"}) {
+        Json section = Json::object();
+        for (const Json::Member& member : job[key].members()) {
+            const bool only_named =
+                member.value.size() == 1 && member.value["jobOutputType"].text() == "uri_folder";
+            if (only_named && !expected[key].has(member.key)) continue;
+            section.set(member.key, with_snake_keys(member.value));
+        }
+        if (section.size() > 0) step.set(key, std::move(section));
+    }
+    if (job.has("computeId")) step.set("computeId", job["computeId"]);
+    if (job.has("displayName")) step.set("display_name", job["displayName"]);
+    if (job["environmentVariables"].size() > 0)
+        step.set("environment_variables", job["environmentVariables"]);
+    return step;
+}
+
+std::string text_of(const Document& map, std::string_view key) {
+    const Document* value = map.find(key);
+    return value != nullptr ? value->text : "";
+}
+
+// What the recorded step keeps in its component: command, code, environment, description, names of inputs and
+// outputs.
+void compare_component(const Document& component, const spec::CommandJobSpec& spec, const Json& job) {
+    EXPECT_EQ(text_of(component, "command"), spec.command);
+    EXPECT_EQ(text_of(component, "code"), spec.code);
+    EXPECT_EQ(trim(text_of(component, "description")), trim(spec.description));
+    EXPECT_EQ(text_of(component, "display_name"), spec.display_name);
+    for (const auto& [section, key] : {std::pair("inputs", "inputs"), std::pair("outputs", "outputs")}) {
+        const Document* ports = component.find(section);
+        const std::size_t count = ports != nullptr ? ports->entries.size() : 0;
+        ASSERT_EQ(count, job[key].size()) << section;
+        for (std::size_t i = 0; i < count; ++i) {
+            EXPECT_EQ(ports->entries[i].key, job[key].members()[i].key);
+        }
+    }
+    for (const spec::InputSpec& input : spec.inputs) {
+        const Document& port = *component.find("inputs")->find(input.name);
+        EXPECT_EQ(text_of(port, "type"), input.type == "literal" ? input.value_type : input.type)
+            << input.name;
+        EXPECT_EQ(text_of(port, "mode"), input.mode) << input.name;
+    }
+    const Document& environment = *component.find("environment");
+    if (!environment.is_map()) {
+        const std::string& reference = spec.environment.reference;
+        EXPECT_EQ(environment.text, reference.starts_with("azureml://") ? reference : "azureml:" + reference);
+        return;
+    }
+    EXPECT_EQ(text_of(environment, "image"), spec.environment.image);
+    EXPECT_EQ(environment.find("conda_file") != nullptr, !spec.environment.conda_file.empty());
+    if (const Document* build = environment.find("build")) {
+        const std::string folder = corpus_folder() + "/examples/";
+        const std::string path = text_of(*build, "path");
+        EXPECT_EQ(path.substr(path.find("cli/")), spec.environment.build_path.substr(folder.size()));
+    }
+}
+
+void compare_body(const Expectation& expected, const spec::CommandJobSpec& spec) {
+    const auto recorded = read_file(corpus_folder() + "/rest/" + expected.path + ".json", kFileMost);
+    ASSERT_TRUE(recorded) << recorded.error().message;
+    Json step = *parse_json(*recorded);
+    // The record writes its own folder as {CORPUS}, which plain YAML would take for a mapping.
+    std::string component_text = step["componentId"].string();
+    for (std::size_t at; (at = component_text.find("{CORPUS}")) != std::string::npos;)
+        component_text.replace(at, 8, "CORPUS");
+    const auto component = parse_yaml(component_text, expected.path);
+    ASSERT_TRUE(component) << component.error().message;
+    for (const char* key : {"_source", "componentId", "type"}) step.remove(key);
+    const Json body = *parse_json(to_arm_body(spec, {}));
+    EXPECT_EQ(sorted(as_step(body["properties"], step)).pretty(), sorted(step).pretty());
+    EXPECT_EQ(body.get("properties.experimentName").text(), spec.experiment_name);
+    compare_component(*component, spec, body["properties"]);
+}
+
+class Corpus : public testing::Test {
+ protected:
+    void SetUp() override {
+        if (!exists(corpus_folder() + "/expect.csv")) {
+            GTEST_SKIP() << "no corpus at " << corpus_folder()
+                         << "; set LAVANT_CORPUS to its folder to run this test";
+        }
+    }
+};
+
+TEST_F(Corpus, CommandJobsAreTakenOrRefusedAsExpectedAndMakeTheRecordedBodies) {
+    int jobs = 0;
+    for (const Expectation& expected : expectations()) {
+        if (expected.kind != "job") continue;
+        const auto document = example(expected);
+        if (!document || !is_of_type_command(*document)) continue;
+        SCOPED_TRACE(expected.path);
+        ++jobs;
+        const auto spec =
+            spec::parse_command_job(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
+        EXPECT_EQ(spec.has_value(), expected.accepted) << (spec ? "accepted" : spec.error().message);
+        if (spec) compare_body(expected, *spec);
+    }
+    EXPECT_GE(jobs, 24);
+}
+
+TEST_F(Corpus, CommandComponentsAreTakenOrRefusedAsExpected) {
+    int components = 0;
+    for (const Expectation& expected : expectations()) {
+        if (expected.kind != "component") continue;
+        const auto document = example(expected);
+        if (!document || text_of(*document, "type") != "command") continue;
+        SCOPED_TRACE(expected.path);
+        ++components;
+        const auto checked = spec::check_command_component(
+            *document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
+        EXPECT_EQ(checked.has_value(), expected.accepted) << (checked ? "accepted" : checked.error().message);
+    }
+    EXPECT_GE(components, 20);
+}
+
+}  // namespace
+}  // namespace lavant::wire

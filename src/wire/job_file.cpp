@@ -1,0 +1,113 @@
+#include "wire/job_file.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "core/model/size.h"
+#include "wire/yaml.h"
+
+namespace lavant::wire {
+namespace {
+
+using spec::Document;
+
+Result<Document> load_yaml(const std::string& path) {
+    LAVANT_TRY(const std::string text, read_file(path, limits::kYamlBytes));
+    return parse_yaml(text, path);
+}
+
+spec::PathKind kind_on_disk(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (error || !std::filesystem::exists(status)) return spec::PathKind::Absent;
+    return std::filesystem::is_directory(status) ? spec::PathKind::Folder : spec::PathKind::File;
+}
+
+Result<Document> value_of(const std::string& setting, std::string_view text) {
+    const std::string_view trimmed = trim(text);
+    const bool is_structure = trimmed.starts_with('{') || trimmed.starts_with('[') ||
+                              trimmed.starts_with('"') || trimmed.starts_with('\'');
+    if (is_structure) return parse_yaml(text, "--set " + setting);
+    if (trimmed.empty()) return Document::string("");
+    return plain_scalar(std::string(text), {});
+}
+
+Result<void> apply_set(Document& root, const std::string& setting) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        return fail(
+            ErrorCode::InvalidArgument,
+            "cannot use --set " + setting + ": write it as path=value, like " + "--set inputs.epochs=3");
+    }
+    const std::string path = setting.substr(0, equals);
+    LAVANT_TRY(Document value, value_of(setting, std::string_view(setting).substr(equals + 1)));
+    if (!spec::set_at(root, path, std::move(value))) {
+        return fail(ErrorCode::InvalidArgument, "cannot use --set " + setting + ": '" + path +
+                                                    "' leads through something that is not a mapping");
+    }
+    return {};
+}
+
+}  // namespace
+
+spec::ComponentLoader disk_loader(std::string folder) {
+    spec::ComponentLoader loader;
+    loader.folder = std::move(folder);
+    loader.load = load_yaml;
+    loader.read_text = [](const std::string& path) { return read_file(path, limits::kYamlBytes); };
+    loader.kind_of = kind_on_disk;
+    return loader;
+}
+
+Result<spec::CommandJobSpec> load_job_file(const std::string& path, const std::vector<std::string>& sets) {
+    if (kind_on_disk(path) == spec::PathKind::Folder) {
+        return fail(ErrorCode::InvalidArgument,
+                    "cannot read '" + path + "': it is a folder; name the job file in it");
+    }
+    LAVANT_TRY(Document root, load_yaml(path));
+    if (!root.is_map()) {
+        return fail(ErrorCode::InvalidArgument, "'" + path + "' is not a job: it must be a mapping, but is " +
+                                                    std::string(name_of(root.kind)));
+    }
+    for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);
+    const std::string folder =
+        (error ? std::filesystem::path(path) : whole).parent_path().lexically_normal().string();
+    auto job = spec::parse_command_job(root, disk_loader(folder));
+    return std::move(job).map_error(in(path));
+}
+
+std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {
+    std::vector<std::string> findings = spec.beyond_azure;
+    for (const auto& [key, value] : spec.properties) {
+        if (key.starts_with("lavant."))
+            findings.push_back("properties." + key + ": ignored; kept with the job, without effect");
+    }
+    const auto check_name = [&](const std::string& section, const std::string& name) {
+        if (name.find('-') != std::string::npos) {
+            findings.push_back(section + "." + name + ": refused; use letters, digits and '_' in the name");
+        }
+    };
+    for (const spec::InputSpec& input : spec.inputs) check_name("inputs", input.name);
+    for (const spec::OutputSpec& output : spec.outputs) check_name("outputs", output.name);
+    if (spec.compute == "local") {
+        findings.emplace_back(
+            "compute: local runs in a container on the submitter's machine and appears in no workspace");
+    }
+    const std::string& tier = spec.queue ? spec.queue->job_tier : std::string();
+    if (!tier.empty() && !spec.compute.empty() && spec.compute != "serverless") {
+        findings.emplace_back(
+            "queue_settings.job_tier: ignored; it only matters without a compute of one's own");
+    }
+    const bool own_size = spec.resources && !spec.resources->instance_type.empty();
+    if (own_size && !spec.compute.empty() && find_size(spec.resources->instance_type)) {
+        findings.emplace_back("resources.instance_type: ignored; a named compute has its own size");
+    }
+    return findings;
+}
+
+}  // namespace lavant::wire

@@ -1,0 +1,23 @@
+#pragma once
+// A job file on disk to a checked specification: reads it, applies --set, follows the files it names.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/spec/command_job.h"
+
+namespace lavant::wire {
+
+// `sets` are "a.b=c" with YAML values, applied before checking. Error::fields has every problem at once.
+[[nodiscard]] Result<spec::CommandJobSpec> load_job_file(const std::string& path,
+                                                         const std::vector<std::string>& sets);
+
+// Reads real files; `folder` is the job file's.
+spec::ComponentLoader disk_loader(std::string folder);
+
+// What Azure would refuse or ignore in a job that is fine here, one sentence each, for `job validate --target
+// azure`.
+std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec);
+
+}  // namespace lavant::wire

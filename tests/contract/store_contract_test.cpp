@@ -1,0 +1,496 @@
+// Every rule of ports/store.h, held by every store.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/contract/store_backends.h"
+#include "tests/support/builders.h"
+
+namespace lavant::test {
+namespace {
+
+class StoreContract : public testing::TestWithParam<BackendKind> {
+ protected:
+    ports::Store& store() { return backend_->store(); }
+    ports::Reader& reader() { return backend_->reader(); }
+    void reopen() { backend_->reopen(); }
+
+    void commit(const WriteBatch& batch) {
+        const auto committed = store().commit(batch);
+        ASSERT_TRUE(committed) << committed.error().message;
+    }
+    // The batch is a conflict and leaves no trace.
+    void expect_conflict(const WriteBatch& batch) {
+        const LiveRows before = *store().load_live();
+        const auto committed = store().commit(batch);
+        ASSERT_FALSE(committed);
+        EXPECT_EQ(committed.error().code, ErrorCode::Conflict) << committed.error().message;
+        EXPECT_EQ(*store().load_live(), before);
+    }
+    std::vector<bool> write(std::vector<AssetWrite> writes) {
+        WriteBatch batch;
+        batch.assets = std::move(writes);
+        const auto committed = store().commit(batch);
+        EXPECT_TRUE(committed);
+        return committed.value_or(std::vector<bool>());
+    }
+    std::vector<std::int64_t> ids(const ports::JobQuery& query) {
+        std::vector<std::int64_t> found;
+        const auto jobs = reader().list_jobs(query);
+        EXPECT_TRUE(jobs);
+        for (const Job& job : jobs.value_or(std::vector<Job>())) found.push_back(job.head.id.value);
+        return found;
+    }
+
+ private:
+    std::unique_ptr<StoreBackend> backend_ = GetParam().make();
+};
+
+using Ids = std::vector<std::int64_t>;
+
+WriteBatch with_jobs(std::vector<Job> jobs) {
+    WriteBatch batch;
+    batch.jobs_added = std::move(jobs);
+    return batch;
+}
+
+TEST_P(StoreContract, EmptyStoreHasNothingAndCountsFromZero) {
+    EXPECT_EQ(*store().load_live(), LiveRows{});
+    EXPECT_EQ(*store().commit({}), std::vector<bool>());
+    EXPECT_EQ(*store().find_job(kWorkspace, "none"), std::nullopt);
+    EXPECT_EQ(store().load_launch(JobId{1}).error().code, ErrorCode::NotFound);
+    EXPECT_TRUE(reader().list_jobs({.workspace = kWorkspace})->empty());
+    EXPECT_TRUE(reader().list_events(0, 10)->empty());
+}
+
+TEST_P(StoreContract, WholeJobComesBackAsItWasWritten) {
+    Job job = a_job(1);
+    job.meta.tags = {{"team", "vision"}, {"empty", ""}};
+    job.meta.archived = true;
+    commit(with_jobs({job}));
+    EXPECT_EQ(*store().find_job(kWorkspace, "job-1"), job);
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
+    EXPECT_EQ(*store().load_launch(JobId{1}), job.body.launch);
+    EXPECT_EQ(*reader().find_job("elsewhere", "job-1"), std::nullopt);
+    EXPECT_EQ(*reader().find_job(kWorkspace, "JOB-1"), std::nullopt);
+    reopen();
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
+}
+
+TEST_P(StoreContract, HeadChangesWhereTheVersionIsTheNext) {
+    Job job = a_job(1);
+    commit(with_jobs({job}));
+    job.head = changed(job.head, JobStatus::Failed);
+    job.head.attempt = 2;
+    job.head.error = JobError{"UserError", "exit code 3", 3, 0, "node-1", "ValueError"};
+    job.head.started_at = from_micros(77);
+    job.head.usage = {1, 2, 3};
+    WriteBatch batch;
+    batch.jobs_changed = {job.head};
+    commit(batch);
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
+    EXPECT_EQ(*store().find_job(kWorkspace, "job-1"), job);
+}
+
+TEST_P(StoreContract, HeadWithAnyOtherVersionIsAConflict) {
+    Job job = a_job(1);
+    commit(with_jobs({job}));
+    for (const std::int64_t version : {0, 1, 3}) {
+        WriteBatch batch;
+        batch.events = {an_event(1, 1)};
+        batch.jobs_changed = {job.head};
+        batch.jobs_changed[0].version = version;
+        expect_conflict(batch);
+    }
+    WriteBatch absent;
+    absent.jobs_changed = {changed(a_job(2).head, JobStatus::Running)};
+    expect_conflict(absent);
+    absent.jobs_changed[0].version = 1;
+    expect_conflict(absent);
+}
+
+TEST_P(StoreContract, TakenNameOrNumberIsAConflictAndTheWholeBatchIsLeftOut) {
+    commit(with_jobs({a_job(1)}));
+    expect_conflict(with_jobs({a_job(2), a_job(3, "job-1")}));
+    expect_conflict(with_jobs({a_job(1, "another")}));
+    expect_conflict(with_jobs({a_job(4, "twice"), a_job(5, "twice")}));
+    EXPECT_EQ(*store().find_job(kWorkspace, "job-2"), std::nullopt);
+    Job elsewhere = a_job(6, "job-1");
+    elsewhere.head.workspace = "other";
+    commit(with_jobs({elsewhere}));
+}
+
+TEST_P(StoreContract, MetaIsReplacedWithItsTags) {
+    Job job = a_job(1);
+    job.meta.tags = {{"old", "1"}, {"kept", "1"}};
+    commit(with_jobs({job}));
+    job.meta = {"new name", "new words", {{"kept", "2"}, {"new", ""}}, true};
+    WriteBatch batch;
+    batch.metas_changed = {{JobId{1}, job.meta}};
+    commit(batch);
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
+    WriteBatch absent;
+    absent.metas_changed = {{JobId{2}, job.meta}};
+    expect_conflict(absent);
+}
+
+TEST_P(StoreContract, RowThatChangesTwiceInOneBatchTakesBothChanges) {
+    Job job = a_job(1);
+    WriteBatch batch = with_jobs({job});
+    job.head = changed(job.head, JobStatus::Preparing);
+    batch.jobs_changed.push_back(job.head);
+    job.head = changed(job.head, JobStatus::Running);
+    batch.jobs_changed.push_back(job.head);
+    Task task = a_task(1, 0);
+    batch.tasks = {task, task};
+    batch.tasks[1].version = 2;
+    batch.tasks[1].phase = TaskPhase::Running;
+    commit(batch);
+    EXPECT_EQ(store().load_live()->jobs.at(0), job.head);
+    EXPECT_EQ(reader().list_tasks(JobId{1})->at(0), batch.tasks[1]);
+}
+
+TEST_P(StoreContract, TasksNodesAndPoolsAreGuardedAlike) {
+    WriteBatch first = with_jobs({a_job(1)});
+    first.tasks = {a_task(1, 1)};
+    first.nodes = {a_node(1)};
+    first.pools = {a_pool(1)};
+    commit(first);
+    for (const std::int64_t version : {1, 3}) {
+        WriteBatch task;
+        task.tasks = {a_task(1, 1)};
+        task.tasks[0].version = version;
+        expect_conflict(task);
+        WriteBatch node;
+        node.nodes = {a_node(1)};
+        node.nodes[0].version = version;
+        expect_conflict(node);
+        WriteBatch pool;
+        pool.pools = {a_pool(1)};
+        pool.pools[0].version = version;
+        expect_conflict(pool);
+    }
+    WriteBatch orphan;
+    orphan.tasks = {a_task(7, 1)};
+    expect_conflict(orphan);
+    WriteBatch absent;
+    absent.nodes = {a_node(2)};
+    absent.nodes[0].version = 2;
+    expect_conflict(absent);
+}
+
+TEST_P(StoreContract, TasksNodesAndPoolsComeBackAsTheyWereWritten) {
+    WriteBatch first = with_jobs({a_job(1)});
+    first.tasks = {a_task(1, 2, 1), a_task(1, 2, 0), a_task(1, 1, 0)};
+    first.nodes = {a_node(1)};
+    first.pools = {a_pool(1)};
+    commit(first);
+    WriteBatch second;
+    Task task = a_task(1, 1, 0);
+    task.version = 2;
+    task.phase = TaskPhase::Ended;
+    task.end = {EndReason::OutOfMemory, 137, 9, "OutOfMemory", "too much", "line", true, {4, 5, 6}};
+    Node node = a_node(1);
+    node.version = 2;
+    node.state = NodeState::Idle;
+    node.enrolled = true;
+    node.idle_since = from_micros(5);
+    Pool pool = a_pool(1);
+    pool.version = 2;
+    pool.nodes_max = 0;
+    second.tasks = {task};
+    second.nodes = {node};
+    second.pools = {pool};
+    commit(second);
+    EXPECT_EQ(*reader().list_tasks(JobId{1}), (std::vector<Task>{task, a_task(1, 2, 0), a_task(1, 2, 1)}));
+    EXPECT_EQ(*reader().list_nodes(), std::vector<Node>{node});
+    EXPECT_EQ(*reader().list_pools(), std::vector<Pool>{pool});
+    EXPECT_TRUE(reader().list_tasks(JobId{2})->empty());
+}
+
+TEST_P(StoreContract, LiveRowsLeaveOutWhatHasEnded) {
+    WriteBatch batch;
+    std::vector<JobHead> live;
+    for (int status = 0; status <= static_cast<int>(JobStatus::Canceled); ++status) {
+        Job job = a_job(status + 1);
+        job.head.status = static_cast<JobStatus>(status);
+        job.head.attempt = 2;
+        batch.jobs_added.push_back(job);
+        batch.tasks.push_back(a_task(status + 1, 1));
+        batch.tasks.push_back(a_task(status + 1, 2, 1));
+        batch.tasks.push_back(a_task(status + 1, 2, 0));
+        if (!is_terminal(job.head.status)) live.push_back(job.head);
+    }
+    std::vector<Node> here;
+    for (int state = 0; state <= static_cast<int>(NodeState::Preempted); ++state) {
+        Node node = a_node(state + 1);
+        node.state = static_cast<NodeState>(state);
+        batch.nodes.push_back(node);
+        if (!is_gone(node.state)) here.push_back(node);
+    }
+    batch.outbox_added = {an_effect(2), an_effect(1), {3, StopNode{NodeId{4}}}};
+    commit(batch);
+    reopen();
+    const LiveRows rows = *store().load_live();
+    EXPECT_EQ(rows.jobs, live);
+    ASSERT_EQ(rows.tasks.size(), live.size() * 2);
+    EXPECT_EQ(rows.tasks[0], a_task(1, 2, 0));
+    EXPECT_EQ(rows.tasks[1], a_task(1, 2, 1));
+    EXPECT_EQ(rows.nodes, here);
+    EXPECT_EQ(*reader().list_nodes(), here);
+    EXPECT_EQ(rows.outbox, (std::vector<OutboxEntry>{an_effect(1), an_effect(2), {3, StopNode{NodeId{4}}}}));
+}
+
+TEST_P(StoreContract, JobThatEndsLeavesTheLiveRowsAndCanBeFoundStill) {
+    commit(with_jobs({a_job(1), a_job(2)}));
+    WriteBatch batch;
+    batch.jobs_changed = {changed(a_job(1).head, JobStatus::Completed)};
+    commit(batch);
+    ASSERT_EQ(store().load_live()->jobs.size(), 1U);
+    EXPECT_EQ(store().load_live()->jobs[0].id, JobId{2});
+    EXPECT_EQ((*store().find_job(kWorkspace, "job-1"))->head.status, JobStatus::Completed);
+}
+
+TEST_P(StoreContract, CountersNeverGoBack) {
+    WriteBatch batch = with_jobs({a_job(7)});
+    batch.nodes = {a_node(5), a_node(3)};
+    batch.pools = {a_pool(2)};
+    batch.events = {an_event(11), an_event(12)};
+    batch.outbox_added = {an_effect(9), an_effect(8)};
+    commit(batch);
+    WriteBatch removal;
+    removal.outbox_removed = {8, 9, 1'000};
+    commit(removal);
+    reopen();
+    const LiveRows rows = *store().load_live();
+    EXPECT_TRUE(rows.outbox.empty());
+    EXPECT_EQ(rows.last_job, 7);
+    EXPECT_EQ(rows.last_node, 5);
+    EXPECT_EQ(rows.last_pool, 2);
+    EXPECT_EQ(rows.last_event, 12);
+    EXPECT_EQ(rows.last_outbox, 9);
+}
+
+TEST_P(StoreContract, EffectAddedTwiceIsAConflictAndOneRemovedTwiceIsNot) {
+    WriteBatch batch;
+    batch.outbox_added = {an_effect(1)};
+    commit(batch);
+    expect_conflict(batch);
+    WriteBatch removal;
+    removal.outbox_removed = {1, 1};
+    commit(removal);
+    commit(removal);
+    EXPECT_TRUE(store().load_live()->outbox.empty());
+}
+
+TEST_P(StoreContract, EventsAreListedByJobAndBySequence) {
+    WriteBatch batch = with_jobs({a_job(1), a_job(2)});
+    batch.events = {an_event(1, 1), an_event(2, 2), an_event(3), an_event(4, 1)};
+    commit(batch);
+    EXPECT_EQ(*reader().list_job_events(JobId{1}),
+              (std::vector<HistoryEvent>{an_event(1, 1), an_event(4, 1)}));
+    EXPECT_TRUE(reader().list_job_events(JobId{0})->empty());
+    EXPECT_EQ(*reader().list_events(1, 2), (std::vector<HistoryEvent>{an_event(2, 2), an_event(3)}));
+    EXPECT_EQ(reader().list_events(0, 100)->size(), 4U);
+    EXPECT_TRUE(reader().list_events(4, 100)->empty());
+    EXPECT_TRUE(reader().list_events(0, 0)->empty());
+    EXPECT_TRUE(reader().list_events(0, -1)->empty());
+    WriteBatch repeated;
+    repeated.events = {an_event(4, 1)};
+    expect_conflict(repeated);
+}
+
+TEST_P(StoreContract, JobsAreListedNewestFirstPageByPage) {
+    WriteBatch batch;
+    for (int id = 1; id <= 7; ++id) batch.jobs_added.push_back(a_job(id));
+    batch.jobs_added[3].head.workspace = "other";
+    commit(batch);
+    EXPECT_EQ(ids({.workspace = kWorkspace, .limit = 3}), (Ids{7, 6, 5}));
+    EXPECT_EQ(ids({.workspace = kWorkspace, .before_id = 5, .limit = 3}), (Ids{3, 2, 1}));
+    EXPECT_EQ(ids({.workspace = kWorkspace, .before_id = 1}), Ids{});
+    EXPECT_EQ(ids({.workspace = "other"}), Ids{4});
+    EXPECT_EQ(ids({.workspace = kWorkspace, .limit = 0}), Ids{});
+    EXPECT_EQ(ids({.workspace = kWorkspace, .limit = -5}), Ids{});
+}
+
+TEST_P(StoreContract, JobsAreFilteredByEveryQueryMember) {
+    std::vector<Job> jobs = {a_job(1), a_job(2), a_job(3), a_job(4)};
+    jobs[0].meta.tags = {{"team", "vision"}};
+    jobs[1].meta.tags = {{"team", "speech"}, {"gpu", "a=b"}};
+    jobs[1].head.status = JobStatus::Running;
+    jobs[2].meta.archived = true;
+    jobs[2].meta.tags = {{"team", "vision"}};
+    jobs[3].body.experiment = "another";
+    commit(with_jobs(jobs));
+    const ports::JobQuery all{.workspace = kWorkspace, .archived = std::nullopt};
+    const auto with = [&](auto change) {
+        ports::JobQuery query = all;
+        change(query);
+        return ids(query);
+    };
+    EXPECT_EQ(ids(all), (Ids{4, 3, 2, 1}));
+    EXPECT_EQ(ids({.workspace = kWorkspace}), (Ids{4, 2, 1}));
+    EXPECT_EQ(with([](auto& q) { q.archived = true; }), Ids{3});
+    EXPECT_EQ(with([](auto& q) { q.status = "Running"; }), Ids{2});
+    EXPECT_EQ(with([](auto& q) { q.status = "Queued", q.before_id = 4; }), (Ids{3, 1}));
+    EXPECT_EQ(with([](auto& q) { q.status = "Nonsense"; }), Ids{});
+    EXPECT_EQ(with([](auto& q) { q.experiment = "another"; }), Ids{4});
+    EXPECT_EQ(with([](auto& q) { q.experiment = "an-experiment", q.limit = 2; }), (Ids{3, 2}));
+    EXPECT_EQ(with([](auto& q) { q.tag = "team"; }), (Ids{3, 2, 1}));
+    EXPECT_EQ(with([](auto& q) { q.tag = "team=vision"; }), (Ids{3, 1}));
+    EXPECT_EQ(with([](auto& q) { q.tag = "team=vision", q.archived = false; }), Ids{1});
+    EXPECT_EQ(with([](auto& q) { q.tag = "team", q.before_id = 3, q.limit = 1; }), Ids{2});
+    EXPECT_EQ(with([](auto& q) { q.tag = "gpu=a=b"; }), Ids{2});
+    EXPECT_EQ(with([](auto& q) { q.tag = "team="; }), Ids{});
+    EXPECT_EQ(
+        with([](auto& q) { q.tag = "team=speech", q.status = "Running", q.experiment = "an-experiment"; }),
+        Ids{2});
+    EXPECT_EQ(with([](auto& q) { q.tag = "team' OR 1=1 --"; }), Ids{});
+    EXPECT_EQ(reader().list_jobs(all)->at(2), jobs[1]);
+}
+
+TEST_P(StoreContract, FiltersFollowAChange) {
+    commit(with_jobs({a_job(1)}));
+    WriteBatch batch;
+    batch.jobs_changed = {changed(a_job(1).head, JobStatus::Running)};
+    batch.metas_changed = {{JobId{1}, {"n", "d", {{"a", "b"}}, true}}};
+    commit(batch);
+    EXPECT_EQ(ids({.workspace = kWorkspace, .status = "Queued"}), Ids{});
+    EXPECT_EQ(ids({.workspace = kWorkspace}), Ids{});
+    EXPECT_EQ(ids({.workspace = kWorkspace, .archived = true, .status = "Running", .tag = "a=b"}), Ids{1});
+}
+
+TEST_P(StoreContract, AssetsAreWrittenOnlyWhereTheExpectationHolds) {
+    const Asset asset = an_asset("codes", "c");
+    EXPECT_EQ(write({{asset, 1}}), std::vector<bool>{false});
+    EXPECT_EQ(write({{asset, 0}}), std::vector<bool>{true});
+    EXPECT_EQ(write({{asset, 0}}), std::vector<bool>{false});
+    Asset next = asset;
+    next.body = "{}";
+    next.row_version = 55;  // the store counts, not the caller
+    EXPECT_EQ(write({{next, 2}}), std::vector<bool>{false});
+    EXPECT_EQ((*reader().find_asset(asset.key))->body, asset.body);
+    EXPECT_EQ(write({{next, 1}}), std::vector<bool>{true});
+    next.row_version = 2;
+    EXPECT_EQ(*reader().find_asset(asset.key), next);
+    EXPECT_EQ(write({{next, std::nullopt}}), std::vector<bool>{true});
+    EXPECT_EQ((*reader().find_asset(asset.key))->row_version, 3);
+    EXPECT_EQ(write({{an_asset("codes", "d"), std::nullopt}}), std::vector<bool>{true});
+}
+
+TEST_P(StoreContract, AssetThatIsNotAsExpectedLeavesTheRestOfTheBatch) {
+    write({{an_asset("codes", "taken"), 0}});
+    WriteBatch batch = with_jobs({a_job(1)});
+    batch.assets = {
+        {an_asset("codes", "taken"), 0}, {an_asset("codes", "free"), 0}, {an_asset("codes", "free"), 0}};
+    EXPECT_EQ(*store().commit(batch), (std::vector<bool>{false, true, false}));
+    EXPECT_TRUE(store().find_job(kWorkspace, "job-1")->has_value());
+    EXPECT_TRUE(reader().find_asset(an_asset("codes", "free").key)->has_value());
+}
+
+TEST_P(StoreContract, ConflictElsewhereLeavesOutTheAssetsToo) {
+    WriteBatch batch;
+    batch.metas_changed = {{JobId{9}, {}}};
+    batch.assets = {{an_asset("codes", "c"), 0}};
+    expect_conflict(batch);
+    EXPECT_EQ(*reader().find_asset(an_asset("codes", "c").key), std::nullopt);
+}
+
+TEST_P(StoreContract, AssetsAreRemovedOnlyWhereTheExpectationHolds) {
+    const Asset asset = an_asset("codes", "c");
+    EXPECT_EQ(write({{asset, 0, true}, {asset, 1, true}, {asset, std::nullopt, true}}),
+              (std::vector<bool>{true, false, true}));
+    write({{asset, 0}, {asset, 1}});
+    EXPECT_EQ(write({{asset, 0, true}, {asset, 1, true}}), (std::vector<bool>{false, false}));
+    EXPECT_TRUE(reader().find_asset(asset.key)->has_value());
+    EXPECT_EQ(write({{asset, 2, true}}), std::vector<bool>{true});
+    EXPECT_EQ(*reader().find_asset(asset.key), std::nullopt);
+    EXPECT_EQ(write({{asset, 0}}), std::vector<bool>{true});
+    EXPECT_EQ((*reader().find_asset(asset.key))->row_version, 1);
+}
+
+TEST_P(StoreContract, NewestAssetOfAHashIsFound) {
+    Asset older = an_asset("codes", "a");
+    older.hash = "abc";
+    Asset newer = an_asset("codes", "b");
+    newer.hash = "abc";
+    newer.created_at = older.created_at + Duration{1};
+    write({{newer, 0}, {older, 0}, {an_asset("codes", "unhashed"), 0}});
+    EXPECT_EQ((*reader().find_asset_by_hash(kWorkspace, "codes", "abc"))->key, newer.key);
+    EXPECT_EQ(*reader().find_asset_by_hash(kWorkspace, "data", "abc"), std::nullopt);
+    EXPECT_EQ(*reader().find_asset_by_hash("other", "codes", "abc"), std::nullopt);
+    EXPECT_EQ(*reader().find_asset_by_hash(kWorkspace, "codes", ""), std::nullopt);
+}
+
+TEST_P(StoreContract, AssetsAreListedNewestFirstAndFiltered) {
+    const auto made = [](const std::string& name, const std::string& version, int at) {
+        Asset asset = an_asset("environments", name, version);
+        asset.created_at = from_micros(at);
+        return asset;
+    };
+    Asset hidden = made("a", "3", 3);
+    hidden.archived = true;
+    write({{made("a", "", 9), 0},
+           {made("a", "2", 2), 0},
+           {made("a", "1", 1), 0},
+           {hidden, 0},
+           {made("b", "1", 1), 0},
+           {an_asset("codes", "a"), 0}});
+    const auto list = [this](const ports::AssetQuery& query) {
+        std::string found;
+        for (const Asset& asset : *reader().list_assets(query))
+            found += asset.key.name + ":" + asset.key.version + " ";
+        return found;
+    };
+    ports::AssetQuery query{.workspace = kWorkspace, .kind = "environments"};
+    EXPECT_EQ(list(query),
+              "a:2 b:1 a:1 ");  // of two made at the same instant, the one stored later comes first
+    query.archived = std::nullopt;
+    EXPECT_EQ(list(query), "a:3 a:2 b:1 a:1 ");
+    query.offset = 1;
+    query.limit = 2;
+    EXPECT_EQ(list(query), "a:2 b:1 ");
+    query.offset = 4;
+    EXPECT_EQ(list(query), "");
+    query = {.workspace = kWorkspace, .kind = "environments", .name = "a"};
+    EXPECT_EQ(list(query), "a:2 a:1 ");
+    query.archived = true;
+    EXPECT_EQ(list(query), "a:3 ");
+    EXPECT_EQ(list({.workspace = kWorkspace, .kind = "environments", .containers = true}), "a: ");
+    EXPECT_EQ(list({.workspace = kWorkspace, .kind = "environments", .unversioned = true}), "a: ");
+    EXPECT_EQ(list({.workspace = "", .kind = "environments"}), "");
+}
+
+TEST_P(StoreContract, ReadersOnOtherThreadsSeeEveryAcknowledgedCommit) {
+    std::atomic<std::int64_t> acknowledged{0};
+    std::atomic<bool> done{false};
+    std::atomic<int> missing{0};
+    std::atomic<int> reads{0};
+    const auto read = [&] {
+        while (!done) {
+            const std::int64_t least = acknowledged;
+            const auto jobs = reader().list_jobs({.workspace = kWorkspace, .limit = 1});
+            const std::int64_t newest = jobs && !jobs->empty() ? jobs->front().head.id.value : 0;
+            if (!jobs || newest < least) ++missing;
+            ++reads;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; ++i) threads.emplace_back(read);
+    for (std::int64_t id = 1; id <= 60; ++id) {
+        commit(with_jobs({a_job(id)}));
+        acknowledged = id;
+    }
+    while (reads < 6) std::this_thread::yield();
+    done = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(missing, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(backends()),
+                         [](const auto& chosen) { return chosen.param.name; });
+
+}  // namespace
+}  // namespace lavant::test

@@ -1,0 +1,107 @@
+// What users do, and what befalls them.
+
+#include "tests/simulation/world.h"
+
+namespace lavant::simulation {
+
+using namespace std::chrono_literals;
+
+void World::plan_workload() {
+    const std::int64_t jobs = 30 + upto(15);
+    for (std::int64_t i = 0; i < jobs; ++i) {
+        asked_.push_back({.name = "job" + std::to_string(i), .instances = chance(15) ? 2 + static_cast<int>(upto(1)) : 1});
+        const auto index = static_cast<std::size_t>(i);
+        const Duration when = between(0s, 40min);
+        after(when, [this, index] { submit(index); });
+        if (chance(15)) after(when + between(0s, 5min), [this, index] { cancel(index); });
+    }
+}
+
+// A client that gets no answer asks again under the same name.
+void World::submit(std::size_t index) {
+    Asked& asked = asked_[index];
+    if (asked.acknowledged) return;
+    Job job;
+    job.head.workspace = "w";
+    job.head.name = asked.name;
+    job.head.instances = asked.instances;
+    job.head.priority = index % 7 == 0 ? 1 : 0;
+    job.head.retry.retries_max = 1000;
+    if (index % 11 == 0) job.head.retry.retries_max = 1;
+    if (index % 3 == 0) job.head.retry.on_exit_codes = {1};
+    job.body.launch = "launch of " + asked.name;
+    const bool second = index % 4 == 0;
+    Pool pool{.workspace = "w",
+              .key = second ? "large" : "small",
+              .size = second ? "large" : "small",
+              .node_resources = {.cpu_millis = second ? 1500 : 1000, .memory_bytes = 10},
+              .nodes_max = 4,
+              .idle_before_release = 2min};
+    post(plane::SubmitJob{.ticket = 0, .job = std::move(job), .pool = std::move(pool), .stored = {}},
+         [this, index](const Result<app::Answer>& answer) {
+             if (!dying_ && answer) asked_[index].acknowledged = true;
+         });
+    after(20s, [this, index] { submit(index); });
+}
+
+void World::cancel(std::size_t index) {
+    if (asked_[index].cancel_acknowledged) return;
+    post(plane::CancelJob{.ticket = 0, .workspace = "w", .name = asked_[index].name, .who = "user", .stored = {}},
+         [this, index](const Result<app::Answer>& answer) {
+             if (!dying_ && answer) asked_[index].cancel_acknowledged = true;
+         });
+}
+
+void World::plan_nemeses() {
+    after(between(5s, 90s), [this] {
+        if (!nemeses_on_) return;
+        strike();
+        plan_nemeses();
+    });
+}
+
+void World::strike() {
+    if (nemeses_.kill_server && chance(20)) kill_server();
+    std::vector<NodeId> ids;
+    for (const auto& [id, node] : nodes_)
+        if (node->machine_up) ids.push_back(id);
+    if (ids.empty()) return;
+    SimNode& node = *nodes_.at(ids[static_cast<std::size_t>(upto(std::ssize(ids) - 1))]);
+    const NodeId id = node.id;
+    auto later = [this, id](Duration delay, std::function<void(SimNode&)> what) {
+        after(delay, [this, id, what] {
+            const auto found = nodes_.find(id);
+            if (found != nodes_.end()) what(*found->second);
+        });
+    };
+    if (nemeses_.kill_agents && chance(30) && !node.suspended) kill_agent(node);
+    if (nemeses_.clock_jumps && chance(10)) node.clock_ahead += between(1s, 20min);
+    if (nemeses_.partitions && chance(30) && !node.partitioned) {
+        note(to_string(id) + " is cut off");
+        node.partitioned = true;
+        const std::uint64_t link = node.link;
+        later(between(0s, 30s), [this, link](SimNode& cut) { disconnect(cut, link); });
+        later(chance(80) ? between(1s, 3min) : between(3min, 20min), [](SimNode& healed) { healed.partitioned = false; });
+    }
+    if (nemeses_.suspends && chance(15) && !node.suspended) {
+        note(to_string(id) + " is suspended");
+        node.suspended = true;
+        const std::uint64_t link = node.link;
+        later(between(1s, 60s), [this, link](SimNode& cut) { disconnect(cut, link); });
+        later(between(5s, 15min), [this](SimNode& woken) {
+            woken.suspended = false;
+            note(to_string(woken.id) + " wakes");
+            if (woken.agent) feed(woken, agent::Tick{});
+            for (const auto& what : std::exchange(woken.held_back, {})) what();
+        });
+    }
+    if (nemeses_.lose_nodes && chance(15)) {
+        note(to_string(id) + " burns down");
+        kill_agent(node);
+        node.machine_up = false;
+        node.suspended = false;
+        for (auto& [ref, process] : node.spool) process.dead = true;
+    }
+}
+
+}  // namespace lavant::simulation
