@@ -66,7 +66,9 @@ class LocalNodes::Busy {
 };
 
 LocalNodes::LocalNodes(LocalNodesSettings settings)
-    : settings_(std::move(settings)), machine_(host::look_at_machine()), cgroup_prefix_(prefix_for(settings_.folder)) {
+    : settings_(std::move(settings)),
+      machine_(host::look_at_machine()),
+      cgroup_prefix_(prefix_for(settings_.folder)) {
     if (settings_.allow_cgroups) place_ = host::place_for_limits();
 }
 
@@ -81,8 +83,13 @@ std::string LocalNodes::missing_limits() {
 
 std::vector<std::string> LocalNodes::arguments_for(const NodeFolder& folder, NodeId node) const {
     std::vector<std::string> arguments{settings_.executable.empty() ? own_executable() : settings_.executable,
-                                       "agent", "--node", std::to_string(node.value), "--folder", folder.path(),
-                                       "--server", settings_.server_url};
+                                       "agent",
+                                       "--node",
+                                       std::to_string(node.value),
+                                       "--folder",
+                                       folder.path(),
+                                       "--server",
+                                       settings_.server_url};
     if (!settings_.ca_file.empty()) arguments.insert(arguments.end(), {"--ca", settings_.ca_file});
     arguments.insert(arguments.end(), settings_.agent_arguments.begin(), settings_.agent_arguments.end());
     return arguments;
@@ -94,7 +101,8 @@ Result<host::Cgroup> LocalNodes::make_cgroup(const NodeFolder& folder, const Sta
     host::CgroupLimits limits{.memory_bytes = clipped(what.resources.memory_bytes, machine_.memory_bytes),
                               .cpu_millis = clipped(what.resources.cpu_millis, machine_.cpu_millis),
                               .pids = kNodeProcessesMax};
-    if (limits.cpu_millis >= machine_.cpu_millis) limits.cpu_millis = 0;  // A quota that never bites costs time.
+    if (limits.cpu_millis >= machine_.cpu_millis)
+        limits.cpu_millis = 0;  // A quota that never bites costs time.
     LAVANT_TRY(host::Cgroup cgroup,
                host::Cgroup::make(place_, cgroup_prefix_ + std::to_string(what.node.value), limits));
     std::string missing;
@@ -135,8 +143,9 @@ Result<void> LocalNodes::start_node(const ports::NodeOrder& order) {
     return {};
 }
 
-// The agent's arguments name its folder, and its tasks' supervisors are forks of it: all of them are found, also
-// those whose agent died. What a supervisor started cannot leave it (it is a subreaper, or a pid namespace).
+// The agent's arguments name its folder, and its tasks' supervisors are forks of it: all of them are found,
+// also those whose agent died. What a supervisor started cannot leave it (it is a subreaper, or a pid
+// namespace).
 Result<void> LocalNodes::kill_without_cgroup(const NodeFolder& folder) {
     constexpr int kRoundsMax = 100;
     for (int round = 0; round < kRoundsMax; ++round) {
@@ -161,7 +170,8 @@ Result<void> LocalNodes::stop_node(NodeId node) {
             if (!host::wait_until_gone(pidfd->get(), settings_.stop_grace)) {
                 host::send_signal(pidfd->get(), SIGKILL);
                 if (!host::wait_until_gone(pidfd->get(), kKillLimit))
-                    return fail(ErrorCode::DeadlineExceeded, "the agent of " + to_string(node) + " does not die");
+                    return fail(ErrorCode::DeadlineExceeded,
+                                "the agent of " + to_string(node) + " does not die");
             }
         }
     }
@@ -186,7 +196,8 @@ Result<std::vector<ports::NodeProvider::Held>> LocalNodes::list_nodes() {
         if (!entry.is_directory || !number || *number <= 0) continue;
         const NodeFolder folder(settings_.folder, NodeId{*number});
         const auto agent = folder.agent();
-        held.push_back({.node = NodeId{*number}, .agent_alive = agent && host::open_process(*agent).has_value()});
+        held.push_back(
+            {.node = NodeId{*number}, .agent_alive = agent && host::open_process(*agent).has_value()});
         folder.limit_log(settings_.log_bytes_max);
     }
     std::ranges::sort(held, {}, &Held::node);

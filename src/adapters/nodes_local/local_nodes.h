@@ -1,6 +1,6 @@
 #pragma once
-// ports::NodeProvider on this machine: a node is a detached `lavant agent` process in a cgroup with the size's
-// limits. Nodes outlive the server; everything known of them lies in their folders.
+// ports::NodeProvider on this machine: a node is a detached `lavant agent` process in a cgroup with the
+// size's limits. Nodes outlive the server; everything known of them lies in their folders.
 
 #include <condition_variable>
 #include <mutex>

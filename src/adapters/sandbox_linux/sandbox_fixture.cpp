@@ -5,7 +5,6 @@
 
 #include <chrono>
 
-
 namespace lavant::sandbox_linux {
 
 bool wait_until(const std::function<bool()>& condition) {
@@ -48,6 +47,7 @@ std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {
     settings.allow_namespaces = GetParam().namespaces;
     settings.allow_cgroups = GetParam().cgroups;
     settings.allow_overlay = GetParam().overlay;
+    if (!GetParam().small_copies) settings.copied_code_bytes_max = -1;
     auto made = LinuxSandbox::make(settings);
     EXPECT_TRUE(made) << made.error().message;
     return made ? *std::move(made) : nullptr;

@@ -17,8 +17,9 @@ Result<int> Slots::take() {
     Slot& slot = at(number);
     // Something of an earlier agent that nobody claims: it must not mix with the new task.
     if (slot.leaf && slot.leaf->populated() && !slot.leaf->kill_all(kKillLimit))
-        return fail(ErrorCode::Unavailable, "processes in cgroup '" + slot.leaf->place().unified +
-                                                "' do not die; see what they wait for, or restart the machine");
+        return fail(ErrorCode::Unavailable,
+                    "processes in cgroup '" + slot.leaf->place().unified +
+                        "' do not die; see what they wait for, or restart the machine");
     if (!slot.clean) LAVANT_TRY_VOID(clean(slot));
     slot.taken = true;
     slot.clean = false;
@@ -50,8 +51,8 @@ void Slots::remove_free() {
 
 Result<void> Slots::make_up_to(int number) {
     if (number < 0 || number >= settings_.slots_max)
-        return fail(ErrorCode::ResourceExhausted,
-                    "this node runs " + std::to_string(settings_.slots_max) + " tasks already; wait for one to end");
+        return fail(ErrorCode::ResourceExhausted, "this node runs " + std::to_string(settings_.slots_max) +
+                                                      " tasks already; wait for one to end");
     while (static_cast<int>(slots_.size()) <= number) {
         LAVANT_TRY(Slot slot, make(static_cast<int>(slots_.size())));
         slots_.push_back(std::move(slot));

@@ -43,8 +43,8 @@ void write_line(const char* text, int length) {
 
 [[noreturn]] void give_up(const Failure& failure) {
     std::array<char, 4600> line{};
-    const int length = std::snprintf(line.data(), line.size(), "failed %d %s%s%s\n", failure.error, failure.step,
-                                     failure.path[0] != '\0' ? " " : "", failure.path);
+    const int length = std::snprintf(line.data(), line.size(), "failed %d %s%s%s\n", failure.error,
+                                     failure.step, failure.path[0] != '\0' ? " " : "", failure.path);
     write_line(line.data(), std::min(length, static_cast<int>(line.size()) - 1));
     ::_exit(125);
 }
@@ -86,16 +86,15 @@ Failure drop_powers(const Plan& plan) {
 
 Failure prepare_to_run(const Plan& plan) {
     if (::setsid() < 0) return {errno, "start a session", ""};
-    if (::chdir(plan.working_folder) != 0)
-        return {errno, "change to working folder", plan.working_folder};
+    if (::chdir(plan.working_folder) != 0) return {errno, "change to working folder", plan.working_folder};
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NPROC, plan.processes_max);
     set_limit(RLIMIT_DATA, plan.data_bytes_max);
     if (const Failure failure = drop_powers(plan)) return failure;
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
-    for (const int number : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN,
-                             SIGTTOU, SIGALRM, SIGXFSZ})
+    for (const int number : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP,
+                             SIGTTIN, SIGTTOU, SIGALRM, SIGXFSZ})
         ::sigaction(number, &action, nullptr);
     sigset_t none;
     ::sigemptyset(&none);
@@ -208,10 +207,10 @@ void write_end(const Ended& ended, std::int64_t wall_micros) {
     std::array<char, 160> line{};
     const int code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 0;
     const int number = WIFSIGNALED(ended.status) ? WTERMSIG(ended.status) : 0;
-    const int length = std::snprintf(line.data(), line.size(), "end %d %d %lld %lld %lld\n", code, number,
-                                     static_cast<long long>(ended.cpu_micros),
-                                     static_cast<long long>(ended.memory_peak_bytes),
-                                     static_cast<long long>(wall_micros));
+    const int length =
+        std::snprintf(line.data(), line.size(), "end %d %d %lld %lld %lld\n", code, number,
+                      static_cast<long long>(ended.cpu_micros),
+                      static_cast<long long>(ended.memory_peak_bytes), static_cast<long long>(wall_micros));
     write_line(line.data(), length);
 }
 
