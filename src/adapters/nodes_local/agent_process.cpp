@@ -116,8 +116,11 @@ Result<host::ProcessMark> start_detached(
     LAVANT_TRY_VOID(record(*mark));
     LAVANT_TRY_VOID(write_all(go.writer.get(), "g"));
     // Closes without a word when the program runs.
-    if (const auto error = read_number(announce.reader))
+    if (const auto error = read_number(announce.reader)) {
+        if (const auto ending = host::open_process(*mark))
+            host::wait_until_gone(ending->get(), std::chrono::seconds(10));
         return fail(system_error("execute '" + command.arguments[0] + "'", *error));
+    }
     return *mark;
 }
 

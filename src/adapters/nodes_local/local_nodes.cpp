@@ -160,21 +160,36 @@ Result<void> LocalNodes::kill_without_cgroup(const NodeFolder& folder) {
     return fail(ErrorCode::DeadlineExceeded, "processes of '" + folder.path() + "' do not die");
 }
 
+Result<void> LocalNodes::stop_agent(const NodeFolder& folder, NodeId node) {
+    const auto agent = folder.agent();
+    const auto pidfd = agent ? host::open_process(*agent) : std::nullopt;
+    if (!pidfd) return {};
+    // Once it is dead, nothing tells any more what it had started.
+    std::vector<host::ProcessMark> started;
+    if (!folder.cgroup())
+        for (const pid_t pid : host::descendants_of(agent->pid))
+            if (const auto mark = host::mark_of(pid)) started.push_back(*mark);
+    host::send_signal(pidfd->get(), SIGTERM);
+    if (!host::wait_until_gone(pidfd->get(), settings_.stop_grace)) {
+        host::send_signal(pidfd->get(), SIGKILL);
+        if (!host::wait_until_gone(pidfd->get(), kKillLimit))
+            return fail(ErrorCode::DeadlineExceeded, "the agent of " + to_string(node) + " does not die");
+    }
+    for (const host::ProcessMark& mark : started) {
+        const auto left = host::open_process(mark);
+        if (!left) continue;
+        host::kill_descendants(mark.pid, kKillLimit);
+        host::send_signal(left->get(), SIGKILL);
+        host::wait_until_gone(left->get(), kKillLimit);
+    }
+    return {};
+}
+
 Result<void> LocalNodes::stop_node(NodeId node) {
     const Busy busy(*this, node);
     const NodeFolder folder(settings_.folder, node);
     if (!exists(folder.path())) return {};
-    if (const auto agent = folder.agent()) {
-        if (const auto pidfd = host::open_process(*agent)) {
-            host::send_signal(pidfd->get(), SIGTERM);
-            if (!host::wait_until_gone(pidfd->get(), settings_.stop_grace)) {
-                host::send_signal(pidfd->get(), SIGKILL);
-                if (!host::wait_until_gone(pidfd->get(), kKillLimit))
-                    return fail(ErrorCode::DeadlineExceeded,
-                                "the agent of " + to_string(node) + " does not die");
-            }
-        }
-    }
+    LAVANT_TRY_VOID(stop_agent(folder, node));
     if (auto place = folder.cgroup()) {
         host::Cgroup cgroup = host::Cgroup::at(*std::move(place));
         if (!cgroup.kill_all(kKillLimit))

@@ -40,6 +40,7 @@ class LocalNodes final : public ports::NodeProvider {
  private:
     class Busy;
     [[nodiscard]] Result<host::Cgroup> make_cgroup(const NodeFolder& folder, const StartNode& what);
+    [[nodiscard]] Result<void> stop_agent(const NodeFolder& folder, NodeId node);
     [[nodiscard]] Result<void> kill_without_cgroup(const NodeFolder& folder);
     std::vector<std::string> arguments_for(const NodeFolder& folder, NodeId node) const;
 
