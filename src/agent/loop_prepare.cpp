@@ -35,9 +35,11 @@ bool lies_in(const std::string& path, const std::string& folder) {
 Result<void> check_local(const std::string& path, const std::string& server_folder) {
     const std::string real = real_path(path);
     if (real.empty())
-        return fail(ErrorCode::NotFound, "'" + path + "' does not exist on this node; upload it, or name a datastore");
+        return fail(ErrorCode::NotFound,
+                    "'" + path + "' does not exist on this node; upload it, or name a datastore");
     if (lies_in(real, server_folder) || lies_in(server_folder, real))
-        return fail(ErrorCode::PermissionDenied, "'" + path + "' holds the server's own files; use another folder");
+        return fail(ErrorCode::PermissionDenied,
+                    "'" + path + "' holds the server's own files; use another folder");
     return {};
 }
 
@@ -53,8 +55,8 @@ std::string borrowed_python(const std::string& python_home) {
     return "";
 }
 
-// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if none is
-// needed or possible.
+// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if
+// none is needed or possible.
 std::string make_python_link(const std::string& node_folder) {
     for (const char* place : {"/usr/local/bin/python", "/usr/bin/python"})
         if (exists(place)) return "";
@@ -67,7 +69,8 @@ std::string make_python_link(const std::string& node_folder) {
 }
 
 bool is_of_the_system(const std::string& path) {
-    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") || lies_in(path, "/lib");
+    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") ||
+           lies_in(path, "/lib");
 }
 
 }  // namespace
@@ -113,9 +116,9 @@ Result<void> Loop::set_up(Work& work) {
     for (const std::string& folder : {python, python.empty() ? "" : borrowed_python(python)}) {
         if (is_of_the_system(folder)) continue;
         if (!exists(folder))
-            return fail(ErrorCode::InvalidArgument,
-                        "the Python environment '" + folder + "' does not exist on this node; name an image, or "
-                        "submit from an environment that the node has");
+            return fail(ErrorCode::InvalidArgument, "the Python environment '" + folder +
+                                                        "' does not exist on this node; name an image, or "
+                                                        "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
     const std::string programs =
@@ -177,8 +180,8 @@ void Loop::fetch(Work& work) {
     const TaskRef ref = work.confined.ref;
     if (fetches->empty()) return fetched(ref, {});
     const ServerAccess access{ports_.reactor, ports_.wire, routes_of(settings_.node), credential_};
-    work.download = std::make_shared<Download>(access, std::move(*fetches),
-                                               [this, ref](const Result<void>& result) { fetched(ref, result); });
+    work.download = std::make_shared<Download>(
+        access, std::move(*fetches), [this, ref](const Result<void>& result) { fetched(ref, result); });
     work.download->start();
 }
 
