@@ -35,9 +35,11 @@ bool lies_in(const std::string& path, const std::string& folder) {
 Result<void> check_local(const std::string& path, const std::string& server_folder) {
     const std::string real = real_path(path);
     if (real.empty())
-        return fail(ErrorCode::NotFound, "'" + path + "' does not exist on this node; upload it, or name a datastore");
+        return fail(ErrorCode::NotFound,
+                    "'" + path + "' does not exist on this node; upload it, or name a datastore");
     if (lies_in(real, server_folder) || lies_in(server_folder, real))
-        return fail(ErrorCode::PermissionDenied, "'" + path + "' holds the server's own files; use another folder");
+        return fail(ErrorCode::PermissionDenied,
+                    "'" + path + "' holds the server's own files; use another folder");
     return {};
 }
 
@@ -53,10 +55,11 @@ std::string borrowed_python(const std::string& python_home) {
     return "";
 }
 
-// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, "" if
-// there is nothing to stand in for.
+// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, ""
+// if there is nothing to stand in for.
 std::string programs_that_stand_in(const std::string& node_folder) {
-    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3")) return "";
+    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3"))
+        return "";
     const std::string folder = node_folder + "/bin";
     if (exists(folder + "/python")) return folder;
     if (!make_directories(folder, 0755)) return "";
@@ -65,7 +68,8 @@ std::string programs_that_stand_in(const std::string& node_folder) {
 }
 
 bool is_of_the_system(const std::string& path) {
-    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") || lies_in(path, "/lib");
+    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") ||
+           lies_in(path, "/lib");
 }
 
 }  // namespace
@@ -111,9 +115,9 @@ Result<void> Loop::set_up(Work& work) {
     for (const std::string& folder : {python, python.empty() ? "" : borrowed_python(python)}) {
         if (is_of_the_system(folder)) continue;
         if (!exists(folder))
-            return fail(ErrorCode::InvalidArgument,
-                        "the Python environment '" + folder + "' does not exist on this node; name an image, or "
-                        "submit from an environment that the node has");
+            return fail(ErrorCode::InvalidArgument, "the Python environment '" + folder +
+                                                        "' does not exist on this node; name an image, or "
+                                                        "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
@@ -174,8 +178,8 @@ void Loop::fetch(Work& work) {
     const TaskRef ref = work.confined.ref;
     if (fetches->empty()) return fetched(ref, {});
     const ServerAccess access{ports_.reactor, ports_.wire, routes_of(settings_.node), credential_};
-    work.download = std::make_shared<Download>(access, std::move(*fetches),
-                                               [this, ref](const Result<void>& result) { fetched(ref, result); });
+    work.download = std::make_shared<Download>(
+        access, std::move(*fetches), [this, ref](const Result<void>& result) { fetched(ref, result); });
     work.download->start();
 }
 

@@ -29,7 +29,8 @@ class TaskFiles : public ::testing::Test {
     }
     std::set<std::string> names(const Uploads& uploads) {
         std::set<std::string> all;
-        for (const Upload& upload : uploads.files) all.insert(upload.place.container + ":" + upload.place.path);
+        for (const Upload& upload : uploads.files)
+            all.insert(upload.place.container + ":" + upload.place.path);
         return all;
     }
     std::string node_;
@@ -91,8 +92,8 @@ TEST_F(TaskFiles, ReadDatastoreUris) {
                                   "workspaceartifactstore/paths/x/")
                   .value(),
               (BlobPlace{"azureml", "x/"}));
-    for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x", "azureml://datastores/x",
-                            "wasbs://a@b/c"})
+    for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x",
+                            "azureml://datastores/x", "wasbs://a@b/c"})
         EXPECT_FALSE(parse_datastore_uri(bad)) << bad;
 }
 
@@ -106,7 +107,8 @@ TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {
     launch_.outputs = {{"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"},
                        {"g", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/m.pkl"},
                        {"h", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"}};
-    launch_.command = "run ${{inputs.n}} ${{inputs.f}} ${{inputs.d}} $[[--m ${{inputs.missing}}]] ${{outputs.g}}";
+    launch_.command =
+        "run ${{inputs.n}} ${{inputs.f}} ${{inputs.d}} $[[--m ${{inputs.missing}}]] ${{outputs.g}}";
     const auto view = view_of(launch_, paths_);
     ASSERT_TRUE(view) << view.error().message;
     EXPECT_EQ(view->inputs.at("n"), "7");
@@ -121,7 +123,8 @@ TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {
     EXPECT_EQ(view->binds.size(), 3U);
     const auto command = resolve_command(launch_, *view);
     ASSERT_TRUE(command) << command.error().message;
-    EXPECT_NE(command->find("run 7 " + paths_.inputs + "/f/x.csv " + paths_.inputs + "/d "), std::string::npos);
+    EXPECT_NE(command->find("run 7 " + paths_.inputs + "/f/x.csv " + paths_.inputs + "/d "),
+              std::string::npos);
     EXPECT_EQ(command->find("--m"), std::string::npos);
 }
 
@@ -147,10 +150,11 @@ TEST_F(TaskFiles, UploadWhatTheTaskWroteAndNoLinkThatLeavesItsTree) {
                        {"g", "uri_file", "", "azureml://datastores/workspaceblobstore/paths/q/m.pkl"}};
     const Uploads uploads = find_uploads(launch_, paths_, wd);
     EXPECT_EQ(uploads.problem, "");
-    EXPECT_EQ(names(uploads), (std::set<std::string>{"azureml:ExperimentRun/dcid.pear/outputs/a/model.bin",
-                                                     "azureml:ExperimentRun/dcid.pear/outputs/latest",
-                                                     "azureml:ExperimentRun/dcid.pear/logs/t.txt",
-                                                     "azureml-blobstore:p/deep/er/x", "azureml-blobstore:q/m.pkl"}));
+    EXPECT_EQ(names(uploads),
+              (std::set<std::string>{"azureml:ExperimentRun/dcid.pear/outputs/a/model.bin",
+                                     "azureml:ExperimentRun/dcid.pear/outputs/latest",
+                                     "azureml:ExperimentRun/dcid.pear/logs/t.txt",
+                                     "azureml-blobstore:p/deep/er/x", "azureml-blobstore:q/m.pkl"}));
 }
 
 TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
@@ -162,10 +166,11 @@ TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
 }
 
 TEST(Traceback, GivesTheLastLineOfTheLastOne) {
-    EXPECT_EQ(find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"
-                                  "KeyError: 'a'\n\nDuring handling ...\n\nTraceback (most recent call last):\n"
-                                  "  File \"b\"\nValueError: no such column\nbye\n"),
-              "ValueError: no such column");
+    EXPECT_EQ(
+        find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"
+                            "KeyError: 'a'\n\nDuring handling ...\n\nTraceback (most recent call last):\n"
+                            "  File \"b\"\nValueError: no such column\nbye\n"),
+        "ValueError: no such column");
     EXPECT_EQ(find_traceback_line("all is well\n"), "");
     EXPECT_EQ(find_traceback_line("Traceback (most recent call last):\n  File"), "");
 }
