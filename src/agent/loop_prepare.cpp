@@ -55,16 +55,17 @@ std::string borrowed_python(const std::string& python_home) {
     return "";
 }
 
-// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, ""
-// if there is nothing to stand in for.
-std::string programs_that_stand_in(const std::string& node_folder) {
-    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3"))
-        return "";
-    const std::string folder = node_folder + "/bin";
-    if (exists(folder + "/python")) return folder;
+// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if
+// none is needed or possible.
+std::string make_python_link(const std::string& node_folder) {
+    for (const char* place : {"/usr/local/bin/python", "/usr/bin/python"})
+        if (exists(place)) return "";
+    if (!exists("/usr/bin/python3")) return "";
+    const std::string folder = node_folder + "/programs";
+    const std::string link = folder + "/python";
+    if (exists(link)) return folder;
     if (!make_directories(folder, 0755)) return "";
-    const bool made = ::symlink("/usr/bin/python3", (folder + "/python").c_str()) == 0 || errno == EEXIST;
-    return made ? folder : "";
+    return ::symlink("/usr/bin/python3", link.c_str()) == 0 || errno == EEXIST ? folder : std::string();
 }
 
 bool is_of_the_system(const std::string& path) {
@@ -120,9 +121,11 @@ Result<void> Loop::set_up(Work& work) {
                                                         "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
+    const bool is_image = work.launch.environment.kind == "image";
+    if (is_image && !programs_) programs_ = make_python_link(settings_.folder);
+    const std::string programs = is_image ? *programs_ : "";
+    if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
-    const std::string last_on_path = programs_that_stand_in(settings_.folder);
-    if (!last_on_path.empty()) view.binds.push_back({.path = last_on_path, .writable = false});
     ports::ConfinedTask& confined = work.confined;
     confined.ref = work.start.task;
     confined.folder = work.paths.folder;
@@ -134,7 +137,7 @@ Result<void> Loop::set_up(Work& work) {
                                              .node = to_string(settings_.node),
                                              .inputs = std::move(view.inputs),
                                              .outputs = std::move(view.outputs),
-                                             .last_on_path = last_on_path});
+                                             .programs_folder = programs});
     confined.code_folder = code_folder(work);
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;

@@ -31,8 +31,10 @@ std::string joined_hosts(const Context& c) {
 bool is_python_home(const Context& c) { return !c.launch.environment.python_home.empty(); }
 
 Value path(const Context& c) {
-    const std::string last = c.last_on_path.empty() ? "" : ":" + c.last_on_path;
-    return (is_python_home(c) ? c.launch.environment.python_home + "/bin:" : "") + kSystemPath + last;
+    std::string folders = is_python_home(c) ? c.launch.environment.python_home + "/bin:" : std::string();
+    folders += kSystemPath;
+    if (!c.programs_folder.empty()) folders += ":" + c.programs_folder;
+    return folders;
 }
 Value node_rank(const Context& c) { return std::to_string(c.start.task.index); }
 Value world_size(const Context& c) {

@@ -20,8 +20,7 @@ struct VariableContext {
     std::string node;                           // "node-17"
     std::map<std::string, std::string> inputs;  // name to path, URI or literal
     std::map<std::string, std::string> outputs;
-    std::string
-        last_on_path{};  // programs that stand in where the system has none of that name; may be empty
+    std::string programs_folder;  // searched last, empty for none
 };
 
 struct VariableDoc {

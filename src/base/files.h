@@ -42,7 +42,9 @@ class Fd {
 [[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::string_view bytes, int mode = 0600);
 [[nodiscard]] Result<void> sync_directory(const std::string& path);
 [[nodiscard]] Result<void> make_directories(const std::string& path, int mode = 0700);
-[[nodiscard]] Result<void> remove_tree(const std::string& path);  // Absent is fine. Follows no link.
+// Whatever modes somebody left on what is in it. Absent is fine. Follows no link.
+[[nodiscard]] Result<void> remove_tree(const std::string& path);
+[[nodiscard]] Result<void> remove_contents(const std::string& path);  // of a folder, which stays
 bool exists(const std::string& path);
 std::string parent_of(const std::string& path);
 std::string base_name_of(const std::string& path);

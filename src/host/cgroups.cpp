@@ -59,7 +59,8 @@ std::optional<MountLine> parse_mount_line(std::string_view line) {
     std::size_t dash = 6;
     while (dash < words.size() && words[dash] != "-") ++dash;
     if (dash + 3 >= words.size()) return std::nullopt;
-    return MountLine{.root = words[3], .point = words[4], .type = words[dash + 1], .options = words[dash + 3]};
+    return MountLine{
+        .root = words[3], .point = words[4], .type = words[dash + 1], .options = words[dash + 3]};
 }
 
 // A path inside the hierarchy as seen through a mount that may show only a part of it.
@@ -137,7 +138,8 @@ CgroupPlace parse_cgroup_place(std::string_view mountinfo, std::string_view memb
 CgroupPlace own_cgroup_place() {
     CgroupPlace place = parse_cgroup_place(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"));
     if (!place.unified.empty())
-        place.unified_has_controllers = has_word(read_text(place.unified + "/cgroup.controllers"), "memory", ' ');
+        place.unified_has_controllers =
+            has_word(read_text(place.unified + "/cgroup.controllers"), "memory", ' ');
     return place;
 }
 
@@ -182,7 +184,8 @@ Result<Cgroup> Cgroup::make(const CgroupPlace& parent, const std::string& name, 
     // A cgroup we may make but not move processes into is of no use.
     if (::faccessat(cgroup.folder_.get(), "cgroup.procs", W_OK, AT_EACCESS) != 0) {
         ::rmdir(cgroup.place_.unified.c_str());
-        return fail(ErrorCode::PermissionDenied, "cannot move processes into cgroups below '" + parent.unified + "'");
+        return fail(ErrorCode::PermissionDenied,
+                    "cannot move processes into cgroups below '" + parent.unified + "'");
     }
     cgroup.set_limits(limits);
     return cgroup;
@@ -193,8 +196,9 @@ void Cgroup::open_files() {
     folder_.reset(::open(place_.unified.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder_) return;
     events_.reset(::openat(folder_.get(), "cgroup.events", O_RDONLY | O_CLOEXEC));
-    oom_.reset(place_.memory.empty() ? ::openat(folder_.get(), "memory.events", O_RDONLY | O_CLOEXEC)
-                                     : ::open((place_.memory + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
+    oom_.reset(place_.memory.empty()
+                   ? ::openat(folder_.get(), "memory.events", O_RDONLY | O_CLOEXEC)
+                   : ::open((place_.memory + "/memory.oom_control").c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 void Cgroup::set_limits(const CgroupLimits& limits) {
@@ -215,10 +219,9 @@ void Cgroup::set_limits(const CgroupLimits& limits) {
     if (limits.cpu_millis > 0) {
         const std::string quota = std::to_string(limits.cpu_millis * kCpuPeriodMicros / 1000);
         const std::string period = std::to_string(kCpuPeriodMicros);
-        const bool set = place_.cpu.empty()
-                             ? write_text(v2 + "/cpu.max", quota + " " + period)
-                             : write_text(place_.cpu + "/cpu.cfs_period_us", period) &&
-                                   write_text(place_.cpu + "/cpu.cfs_quota_us", quota);
+        const bool set = place_.cpu.empty() ? write_text(v2 + "/cpu.max", quota + " " + period)
+                                            : write_text(place_.cpu + "/cpu.cfs_period_us", period) &&
+                                                  write_text(place_.cpu + "/cpu.cfs_quota_us", quota);
         if (!set) missing_.emplace_back("cpu");
     }
     if (limits.pids > 0 &&
@@ -233,9 +236,7 @@ Result<void> Cgroup::add(pid_t pid) const {
     return {};
 }
 
-bool Cgroup::populated() const {
-    return value_of(read_open(events_), "populated") != 0;
-}
+bool Cgroup::populated() const { return value_of(read_open(events_), "populated") != 0; }
 
 bool Cgroup::kill_all(Duration limit) const {
     const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -248,7 +249,8 @@ bool Cgroup::kill_all(Duration limit) const {
             write_text(place_.unified + "/cgroup.freeze", "0");
         }
         if (!populated()) break;
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         if (left.count() <= 0) return false;
         pollfd change{.fd = events_.get(), .events = POLLPRI, .revents = 0};
         constexpr std::int64_t kPollMillisMax = 20;  // The change may have come before we polled.
@@ -272,8 +274,8 @@ std::int64_t Cgroup::cpu_micros() const {
 }
 
 std::int64_t Cgroup::memory_peak_bytes() const {
-    const std::string path =
-        place_.memory.empty() ? place_.unified + "/memory.peak" : place_.memory + "/memory.max_usage_in_bytes";
+    const std::string path = place_.memory.empty() ? place_.unified + "/memory.peak"
+                                                   : place_.memory + "/memory.max_usage_in_bytes";
     return parse_integer(trim(read_text(path))).value_or(0);
 }
 

@@ -31,8 +31,8 @@ struct CgroupPlace {
 CgroupPlace parse_cgroup_place(std::string_view mountinfo, std::string_view membership);
 CgroupPlace own_cgroup_place();
 
-// Where limited cgroups can be made: our own, or, in the pure layout, our own after this process has moved into
-// a cgroup below it (v2 allows limits only below a cgroup without processes).
+// Where limited cgroups can be made: our own, or, in the pure layout, our own after this process has moved
+// into a cgroup below it (v2 allows limits only below a cgroup without processes).
 CgroupPlace place_for_limits();
 
 struct CgroupLimits {
@@ -62,9 +62,9 @@ class Cgroup {
     // Only when nothing lives in it; takes the cgroups below with it.
     [[nodiscard]] Result<void> remove();
 
-    std::int64_t oom_kills() const;           // since it was made, 0 where unknown
-    std::int64_t cpu_micros() const;          // of everything that ever ran in it
-    std::int64_t memory_peak_bytes() const;   // 0 where unknown
+    std::int64_t oom_kills() const;          // since it was made, 0 where unknown
+    std::int64_t cpu_micros() const;         // of everything that ever ran in it
+    std::int64_t memory_peak_bytes() const;  // 0 where unknown
 
  private:
     CgroupPlace place_;

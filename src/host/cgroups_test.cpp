@@ -13,7 +13,8 @@ namespace {
 
 TEST(CgroupPlaceTest, FindsThePureLayout) {
     const CgroupPlace place = parse_cgroup_place(
-        "22 1 0:21 / /proc rw - proc proc rw\n30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
+        "22 1 0:21 / /proc rw - proc proc rw\n30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 "
+        "cgroup2 rw,nsdelegate\n",
         "0::/user.slice/user-1000.slice\n");
     EXPECT_EQ(place, CgroupPlace{.unified = "/sys/fs/cgroup/user.slice/user-1000.slice"});
 }
@@ -37,11 +38,14 @@ TEST(CgroupPlaceTest, AMountThatShowsAPartOfTheTree) {
     EXPECT_EQ(parse_cgroup_place(mounts, "0::/docker/abc/inner\n").unified, "/sys/fs/cgroup/inner");
     EXPECT_EQ(parse_cgroup_place(mounts, "0::/docker/abc\n").unified, "/sys/fs/cgroup");
     EXPECT_EQ(parse_cgroup_place(mounts, "0::/elsewhere\n").unified, "");
-    EXPECT_EQ(parse_cgroup_place("30 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/../outside\n").unified, "");
+    EXPECT_EQ(parse_cgroup_place("30 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/../outside\n")
+                  .unified,
+              "");
 }
 
 TEST(CgroupPlaceTest, AnyTextGivesAPlace) {
-    for (const char* text : {"", "\n\n", "a b c", "30 23 0:26 / /x rw -", "::::", "0::", "1 2 3 4 5 6 - cgroup2"})
+    for (const char* text :
+         {"", "\n\n", "a b c", "30 23 0:26 / /x rw -", "::::", "0::", "1 2 3 4 5 6 - cgroup2"})
         EXPECT_EQ(parse_cgroup_place(text, text), CgroupPlace{}) << text;
 }
 

@@ -19,7 +19,9 @@ std::string text_of(const std::string& path) {
     return text ? *std::move(text) : std::string();
 }
 
-std::int64_t smaller(std::int64_t value, std::int64_t limit) { return limit > 0 ? std::min(value, limit) : value; }
+std::int64_t smaller(std::int64_t value, std::int64_t limit) {
+    return limit > 0 ? std::min(value, limit) : value;
+}
 
 // The hierarchy's own folder is where cgroup.procs ends to exist above.
 bool is_cgroup(const std::string& folder) { return exists(folder + "/cgroup.procs"); }
@@ -34,8 +36,9 @@ void apply_v2_limits(std::string folder, Machine& machine) {
 
 void apply_v1_limits(const CgroupPlace& place, Machine& machine) {
     for (std::string folder = place.memory; !folder.empty() && is_cgroup(folder); folder = parent_of(folder))
-        machine.memory_bytes = smaller(machine.memory_bytes,
-                                       parse_integer(trim(text_of(folder + "/memory.limit_in_bytes"))).value_or(0));
+        machine.memory_bytes =
+            smaller(machine.memory_bytes,
+                    parse_integer(trim(text_of(folder + "/memory.limit_in_bytes"))).value_or(0));
     for (std::string folder = place.cpu; !folder.empty() && is_cgroup(folder); folder = parent_of(folder)) {
         const auto quota = parse_integer(trim(text_of(folder + "/cpu.cfs_quota_us"))).value_or(-1);
         const auto period = parse_integer(trim(text_of(folder + "/cpu.cfs_period_us"))).value_or(0);
@@ -67,13 +70,15 @@ Machine look_at_machine() {
     Machine machine{.memory_bytes = parse_memory_total(text_of("/proc/meminfo"))};
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    machine.cpu_millis = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) * 1000 : 1000;
+    machine.cpu_millis =
+        ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) * 1000 : 1000;
     const CgroupPlace place = own_cgroup_place();
     if (!place.unified.empty()) apply_v2_limits(place.unified, machine);
     apply_v1_limits(place, machine);
     if (const auto devices = list_directory("/dev"))
         for (const DirectoryEntry& entry : *devices)
-            if (entry.name.starts_with("nvidia") && parse_integer(std::string_view(entry.name).substr(6))) ++machine.gpus;
+            if (entry.name.starts_with("nvidia") && parse_integer(std::string_view(entry.name).substr(6)))
+                ++machine.gpus;
     return machine;
 }
 

@@ -119,7 +119,8 @@ std::optional<Fd> open_process(const ProcessMark& mark) {
 bool wait_until_gone(int pidfd, Duration limit) {
     const auto deadline = deadline_after(limit);
     while (true) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         pollfd one{.fd = pidfd, .events = POLLIN, .revents = 0};
         const int ready = ::poll(&one, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
         if (ready > 0) return true;
@@ -140,7 +141,8 @@ std::vector<pid_t> descendants_of(pid_t root) {
     std::vector<Entry> entries;
     for (const pid_t pid : all_processes())
         if (const auto stat = stat_of(pid))
-            entries.push_back({.pid = pid, .parent = stat->parent, .zombie = stat->state == 'Z' || stat->state == 'X'});
+            entries.push_back(
+                {.pid = pid, .parent = stat->parent, .zombie = stat->state == 'Z' || stat->state == 'X'});
     std::vector<pid_t> family{root};
     for (std::size_t next = 0; next < family.size(); ++next)
         for (const Entry& entry : entries)
@@ -170,7 +172,9 @@ bool kill_descendants(pid_t root, Duration limit) {
     }
 }
 
-std::vector<pid_t> processes_with_environment(std::string_view entry) { return processes_with("/environ", entry); }
+std::vector<pid_t> processes_with_environment(std::string_view entry) {
+    return processes_with("/environ", entry);
+}
 
 std::vector<pid_t> processes_with_argument(std::string_view argument) {
     return processes_with("/cmdline", argument);

@@ -78,7 +78,8 @@ TEST(Processes, AreFoundByArgumentAndEnvironment) {
         ::_exit(1);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (processes_with_argument(argument).empty() && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
+    while (processes_with_argument(argument).empty() && std::chrono::steady_clock::now() < deadline)
+        ::usleep(1000);
     EXPECT_EQ(processes_with_argument(argument), std::vector<pid_t>{child});
     EXPECT_EQ(processes_with_environment(entry), std::vector<pid_t>{child});
     EXPECT_TRUE(processes_with_environment("LAVANT_PROCESS_TEST=").empty());

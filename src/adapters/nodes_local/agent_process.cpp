@@ -30,9 +30,9 @@ struct Prepared {
     std::vector<char*> arguments, environment;
     const char* folder = "";
     int log = -1;
-    int announce = -1;     // the child's pid goes here; later its errno, if it cannot execute
-    int go = -1;           // a byte comes when the process is recorded
-    int go_writer = -1;    // our copy must be closed in the child, or the pipe never ends
+    int announce = -1;   // the child's pid goes here; later its errno, if it cannot execute
+    int go = -1;         // a byte comes when the process is recorded
+    int go_writer = -1;  // our copy must be closed in the child, or the pipe never ends
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -85,8 +85,8 @@ std::optional<int> read_number(const Fd& reader) {
 
 }  // namespace
 
-Result<host::ProcessMark> start_detached(const DetachedCommand& command,
-                                         const std::function<Result<void>(const host::ProcessMark&)>& record) {
+Result<host::ProcessMark> start_detached(
+    const DetachedCommand& command, const std::function<Result<void>(const host::ProcessMark&)>& record) {
     LAVANT_TRY(const Fd log, open_file(command.log_file, O_WRONLY | O_CREAT | O_APPEND));
     LAVANT_TRY(Pipe announce, make_pipe());
     LAVANT_TRY(Pipe go, make_pipe());
@@ -110,12 +110,17 @@ Result<host::ProcessMark> start_detached(const DetachedCommand& command,
     announce.writer.reset();
     const auto pid = read_number(announce.reader);
     const auto mark = pid ? host::mark_of(*pid) : std::nullopt;
-    if (!mark) return fail(ErrorCode::Unavailable, "cannot start '" + command.arguments[0] + "': no process could be made");
+    if (!mark)
+        return fail(ErrorCode::Unavailable,
+                    "cannot start '" + command.arguments[0] + "': no process could be made");
     LAVANT_TRY_VOID(record(*mark));
     LAVANT_TRY_VOID(write_all(go.writer.get(), "g"));
     // Closes without a word when the program runs.
-    if (const auto error = read_number(announce.reader))
+    if (const auto error = read_number(announce.reader)) {
+        if (const auto ending = host::open_process(*mark))
+            host::wait_until_gone(ending->get(), std::chrono::seconds(10));
         return fail(system_error("execute '" + command.arguments[0] + "'", *error));
+    }
     return *mark;
 }
 

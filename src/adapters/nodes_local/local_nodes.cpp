@@ -10,7 +10,6 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::nodes_local {
 namespace {
@@ -67,7 +66,9 @@ class LocalNodes::Busy {
 };
 
 LocalNodes::LocalNodes(LocalNodesSettings settings)
-    : settings_(std::move(settings)), machine_(host::look_at_machine()), cgroup_prefix_(prefix_for(settings_.folder)) {
+    : settings_(std::move(settings)),
+      machine_(host::look_at_machine()),
+      cgroup_prefix_(prefix_for(settings_.folder)) {
     if (settings_.allow_cgroups) place_ = host::place_for_limits();
 }
 
@@ -82,8 +83,13 @@ std::string LocalNodes::missing_limits() {
 
 std::vector<std::string> LocalNodes::arguments_for(const NodeFolder& folder, NodeId node) const {
     std::vector<std::string> arguments{settings_.executable.empty() ? own_executable() : settings_.executable,
-                                       "agent", "--node", std::to_string(node.value), "--folder", folder.path(),
-                                       "--server", settings_.server_url};
+                                       "agent",
+                                       "--node",
+                                       std::to_string(node.value),
+                                       "--folder",
+                                       folder.path(),
+                                       "--server",
+                                       settings_.server_url};
     if (!settings_.ca_file.empty()) arguments.insert(arguments.end(), {"--ca", settings_.ca_file});
     arguments.insert(arguments.end(), settings_.agent_arguments.begin(), settings_.agent_arguments.end());
     return arguments;
@@ -95,7 +101,8 @@ Result<host::Cgroup> LocalNodes::make_cgroup(const NodeFolder& folder, const Sta
     host::CgroupLimits limits{.memory_bytes = clipped(what.resources.memory_bytes, machine_.memory_bytes),
                               .cpu_millis = clipped(what.resources.cpu_millis, machine_.cpu_millis),
                               .pids = kNodeProcessesMax};
-    if (limits.cpu_millis >= machine_.cpu_millis) limits.cpu_millis = 0;  // A quota that never bites costs time.
+    if (limits.cpu_millis >= machine_.cpu_millis)
+        limits.cpu_millis = 0;  // A quota that never bites costs time.
     LAVANT_TRY(host::Cgroup cgroup,
                host::Cgroup::make(place_, cgroup_prefix_ + std::to_string(what.node.value), limits));
     std::string missing;
@@ -136,8 +143,9 @@ Result<void> LocalNodes::start_node(const ports::NodeOrder& order) {
     return {};
 }
 
-// The agent's arguments name its folder, and its tasks' supervisors are forks of it: all of them are found, also
-// those whose agent died. What a supervisor started cannot leave it (it is a subreaper, or a pid namespace).
+// The agent's arguments name its folder, and its tasks' supervisors are forks of it: all of them are found,
+// also those whose agent died. What a supervisor started cannot leave it (it is a subreaper, or a pid
+// namespace).
 Result<void> LocalNodes::kill_without_cgroup(const NodeFolder& folder) {
     constexpr int kRoundsMax = 100;
     for (int round = 0; round < kRoundsMax; ++round) {
@@ -152,20 +160,36 @@ Result<void> LocalNodes::kill_without_cgroup(const NodeFolder& folder) {
     return fail(ErrorCode::DeadlineExceeded, "processes of '" + folder.path() + "' do not die");
 }
 
+Result<void> LocalNodes::stop_agent(const NodeFolder& folder, NodeId node) {
+    const auto agent = folder.agent();
+    const auto pidfd = agent ? host::open_process(*agent) : std::nullopt;
+    if (!pidfd) return {};
+    // Once it is dead, nothing tells any more what it had started.
+    std::vector<host::ProcessMark> started;
+    if (!folder.cgroup())
+        for (const pid_t pid : host::descendants_of(agent->pid))
+            if (const auto mark = host::mark_of(pid)) started.push_back(*mark);
+    host::send_signal(pidfd->get(), SIGTERM);
+    if (!host::wait_until_gone(pidfd->get(), settings_.stop_grace)) {
+        host::send_signal(pidfd->get(), SIGKILL);
+        if (!host::wait_until_gone(pidfd->get(), kKillLimit))
+            return fail(ErrorCode::DeadlineExceeded, "the agent of " + to_string(node) + " does not die");
+    }
+    for (const host::ProcessMark& mark : started) {
+        const auto left = host::open_process(mark);
+        if (!left) continue;
+        host::kill_descendants(mark.pid, kKillLimit);
+        host::send_signal(left->get(), SIGKILL);
+        host::wait_until_gone(left->get(), kKillLimit);
+    }
+    return {};
+}
+
 Result<void> LocalNodes::stop_node(NodeId node) {
     const Busy busy(*this, node);
     const NodeFolder folder(settings_.folder, node);
     if (!exists(folder.path())) return {};
-    if (const auto agent = folder.agent()) {
-        if (const auto pidfd = host::open_process(*agent)) {
-            host::send_signal(pidfd->get(), SIGTERM);
-            if (!host::wait_until_gone(pidfd->get(), settings_.stop_grace)) {
-                host::send_signal(pidfd->get(), SIGKILL);
-                if (!host::wait_until_gone(pidfd->get(), kKillLimit))
-                    return fail(ErrorCode::DeadlineExceeded, "the agent of " + to_string(node) + " does not die");
-            }
-        }
-    }
+    LAVANT_TRY_VOID(stop_agent(folder, node));
     if (auto place = folder.cgroup()) {
         host::Cgroup cgroup = host::Cgroup::at(*std::move(place));
         if (!cgroup.kill_all(kKillLimit))
@@ -175,7 +199,7 @@ Result<void> LocalNodes::stop_node(NodeId node) {
     } else {
         LAVANT_TRY_VOID(kill_without_cgroup(folder));
     }
-    return host::remove_whole_tree(folder.path());
+    return remove_tree(folder.path());
 }
 
 Result<std::vector<ports::NodeProvider::Held>> LocalNodes::list_nodes() {
@@ -187,7 +211,8 @@ Result<std::vector<ports::NodeProvider::Held>> LocalNodes::list_nodes() {
         if (!entry.is_directory || !number || *number <= 0) continue;
         const NodeFolder folder(settings_.folder, NodeId{*number});
         const auto agent = folder.agent();
-        held.push_back({.node = NodeId{*number}, .agent_alive = agent && host::open_process(*agent).has_value()});
+        held.push_back(
+            {.node = NodeId{*number}, .agent_alive = agent && host::open_process(*agent).has_value()});
         folder.limit_log(settings_.log_bytes_max);
     }
     std::ranges::sort(held, {}, &Held::node);

@@ -1,6 +1,6 @@
 #pragma once
-// ports::NodeProvider on this machine: a node is a detached `lavant agent` process in a cgroup with the size's
-// limits. Nodes outlive the server; everything known of them lies in their folders.
+// ports::NodeProvider on this machine: a node is a detached `lavant agent` process in a cgroup with the
+// size's limits. Nodes outlive the server; everything known of them lies in their folders.
 
 #include <condition_variable>
 #include <mutex>
@@ -40,6 +40,7 @@ class LocalNodes final : public ports::NodeProvider {
  private:
     class Busy;
     [[nodiscard]] Result<host::Cgroup> make_cgroup(const NodeFolder& folder, const StartNode& what);
+    [[nodiscard]] Result<void> stop_agent(const NodeFolder& folder, NodeId node);
     [[nodiscard]] Result<void> kill_without_cgroup(const NodeFolder& folder);
     std::vector<std::string> arguments_for(const NodeFolder& folder, NodeId node) const;
 

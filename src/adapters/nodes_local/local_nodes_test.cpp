@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::nodes_local {
 namespace {
@@ -35,7 +34,8 @@ struct Mode {
     bool cgroups = true;
 };
 
-// A stand-in for `lavant agent`: a script that writes down its arguments and starts processes that try to get away.
+// A stand-in for `lavant agent`: a script that writes down its arguments and starts processes that try to get
+// away.
 class Nodes : public ::testing::TestWithParam<Mode> {
  protected:
     void SetUp() override {
@@ -51,12 +51,16 @@ class Nodes : public ::testing::TestWithParam<Mode> {
         ASSERT_TRUE(all);
         for (const auto& held : *all) EXPECT_TRUE(nodes_->stop_node(held.node));
         EXPECT_TRUE(host::processes_with_argument(seconds_).empty());
-        EXPECT_TRUE(host::remove_whole_tree(base_));
+        EXPECT_TRUE(remove_tree(base_));
     }
-    // A fork of the agent that has not executed anything, as a task's supervisor is; it dies of nothing but a kill.
-    std::string supervisor() const { return "(trap '' TERM; sleep " + seconds_ + "; sleep " + seconds_ + ") &\n"; }
+    // A fork of the agent that has not executed anything, as a task's supervisor is; it dies of nothing but a
+    // kill.
+    std::string supervisor() const {
+        return "(trap '' TERM; sleep " + seconds_ + "; sleep " + seconds_ + ") &\n";
+    }
     void make_agent(const std::string& body) {
-        ASSERT_TRUE(write_file_atomically(base_ + "/agent", "#!/bin/bash\necho \"$@\"\necho run >> runs\n" + body, 0755));
+        ASSERT_TRUE(write_file_atomically(base_ + "/agent",
+                                          "#!/bin/bash\necho \"$@\"\necho run >> runs\n" + body, 0755));
     }
     std::unique_ptr<LocalNodes> make_nodes() const {
         LocalNodesSettings settings{.folder = base_ + "/nodes",
@@ -86,14 +90,15 @@ class Nodes : public ::testing::TestWithParam<Mode> {
 };
 
 INSTANTIATE_TEST_SUITE_P(, Nodes,
-                         ::testing::Values(Mode{.name = "AsTheMachineAllows"}, Mode{.name = "WithoutCgroups", .cgroups = false}),
+                         ::testing::Values(Mode{.name = "AsTheMachineAllows"},
+                                           Mode{.name = "WithoutCgroups", .cgroups = false}),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(Nodes, ANodeIsADetachedAgentWithItsTokenAndOrder) {
     ASSERT_TRUE(nodes_->start_node(order(7)));
     EXPECT_TRUE(wait_until([&] { return ran(7, "run\n"); }));
-    EXPECT_EQ(text_of(folder(7) + "/agent.log"),
-              "agent --node 7 --folder " + folder(7) + " --server https://127.0.0.1:1 --ca /ca.pem --quiet\n");
+    EXPECT_EQ(text_of(folder(7) + "/agent.log"), "agent --node 7 --folder " + folder(7) +
+                                                     " --server https://127.0.0.1:1 --ca /ca.pem --quiet\n");
     EXPECT_EQ(text_of(folder(7) + "/token"), "token-7");
     EXPECT_NE(text_of(folder(7) + "/order").find("\"size\": \"Standard_DS1_v2\""), std::string::npos);
     struct stat found {};
@@ -141,10 +146,12 @@ TEST_P(Nodes, ADeadAgentIsStartedAgainOnItsFolder) {
 TEST_P(Nodes, StoppingKillsTheAgentAndEverythingItStartedAndRemovesTheFolder) {
     // Only a cgroup also holds what has left the agent behind by a double fork.
     const std::string escape = GetParam().cgroups ? "(setsid sleep " + seconds_ + " &)\n" : supervisor();
-    make_agent("trap '' TERM\n" + supervisor() + escape +
-               "mkdir -p tasks/a; touch tasks/a/b; chmod 0 tasks/a; touch ready; while :; do sleep 0.02; done\n");
+    make_agent(
+        "trap '' TERM\n" + supervisor() + escape +
+        "mkdir -p tasks/a; touch tasks/a/b; chmod 0 tasks/a; touch ready; while :; do sleep 0.02; done\n");
     ASSERT_TRUE(nodes_->start_node(order(1)));
-    ASSERT_TRUE(wait_until([&] { return host::processes_with_argument(seconds_).size() == 2 && exists(folder(1) + "/ready"); }));
+    ASSERT_TRUE(wait_until(
+        [&] { return host::processes_with_argument(seconds_).size() == 2 && exists(folder(1) + "/ready"); }));
     const auto mark = host::mark_of(agent(1));
     const auto stopped = nodes_->stop_node(NodeId{1});
     ASSERT_TRUE(stopped) << stopped.error().message;
@@ -157,7 +164,8 @@ TEST_P(Nodes, StoppingKillsTheAgentAndEverythingItStartedAndRemovesTheFolder) {
 }
 
 TEST_P(Nodes, AnAgentThatEndsOnTermIsNotKilled) {
-    make_agent("trap 'echo bye > " + base_ + "/bye; exit 0' TERM\ntouch ready\nwhile :; do sleep 0.01; done\n");
+    make_agent("trap 'echo bye > " + base_ +
+               "/bye; exit 0' TERM\ntouch ready\nwhile :; do sleep 0.01; done\n");
     ASSERT_TRUE(nodes_->start_node(order(1)));
     ASSERT_TRUE(wait_until([&] { return exists(folder(1) + "/ready"); }));
     ASSERT_TRUE(nodes_->stop_node(NodeId{1}));
@@ -170,15 +178,17 @@ TEST_P(Nodes, ListsWhatItHoldsAndWhatIsAlive) {
     ASSERT_TRUE(nodes_->start_node(order(9)));
     ASSERT_TRUE(make_directories(base_ + "/nodes/11"));
     ASSERT_TRUE(make_directories(base_ + "/nodes/not-a-node"));
-    const std::vector<ports::NodeProvider::Held> expected{
-        {.node = NodeId{9}, .agent_alive = true}, {.node = NodeId{10}, .agent_alive = true}, {.node = NodeId{11}, .agent_alive = false}};
+    const std::vector<ports::NodeProvider::Held> expected{{.node = NodeId{9}, .agent_alive = true},
+                                                          {.node = NodeId{10}, .agent_alive = true},
+                                                          {.node = NodeId{11}, .agent_alive = false}};
     EXPECT_EQ(*nodes_->list_nodes(), expected);
 }
 
 TEST_P(Nodes, AReusedPidIsNotAnAgent) {
     ASSERT_TRUE(make_directories(folder(1)));
     const NodeFolder one(base_ + "/nodes", NodeId{1});
-    ASSERT_TRUE(one.write_agent({.pid = ::getpid(), .start_ticks = host::mark_of(::getpid())->start_ticks + 1}));
+    ASSERT_TRUE(
+        one.write_agent({.pid = ::getpid(), .start_ticks = host::mark_of(::getpid())->start_ticks + 1}));
     EXPECT_FALSE(nodes_->list_nodes()->front().agent_alive);
     EXPECT_TRUE(nodes_->stop_node(NodeId{1}));  // We are still here.
     ASSERT_TRUE(write_file_atomically(base_ + "/garbage", ""));
@@ -222,8 +232,10 @@ TEST_P(Nodes, ANodeHasTheLimitsOfItsSize) {
     const auto place = NodeFolder(base_ + "/nodes", NodeId{1}).cgroup();
     ASSERT_TRUE(place);
     const bool v2 = place->memory.empty();
-    EXPECT_EQ(trim(text_of(v2 ? place->unified + "/memory.max" : place->memory + "/memory.limit_in_bytes")), "268435456");
-    EXPECT_EQ(trim(text_of(v2 ? place->unified + "/cpu.max" : place->cpu + "/cpu.cfs_quota_us")), v2 ? "50000 100000" : "50000");
+    EXPECT_EQ(trim(text_of(v2 ? place->unified + "/memory.max" : place->memory + "/memory.limit_in_bytes")),
+              "268435456");
+    EXPECT_EQ(trim(text_of(v2 ? place->unified + "/cpu.max" : place->cpu + "/cpu.cfs_quota_us")),
+              v2 ? "50000 100000" : "50000");
     EXPECT_EQ(trim(text_of((v2 ? place->unified : place->pids) + "/pids.max")), "8192");
     for (const std::string* one : {&place->unified, &place->memory, &place->cpu, &place->pids})
         if (!one->empty()) {

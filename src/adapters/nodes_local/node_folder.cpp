@@ -21,7 +21,8 @@ Result<void> put_file(const std::string& path, std::string_view text) {
     const std::string beside = path + ".new";
     LAVANT_TRY(Fd file, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC));
     LAVANT_TRY_VOID(write_all(file.get(), text).map_error(in(beside)));
-    if (::rename(beside.c_str(), path.c_str()) != 0) return fail(system_error("rename to '" + path + "'", errno));
+    if (::rename(beside.c_str(), path.c_str()) != 0)
+        return fail(system_error("rename to '" + path + "'", errno));
     return {};
 }
 
@@ -32,7 +33,8 @@ std::string boot_id() {
 
 }  // namespace
 
-NodeFolder::NodeFolder(const std::string& base, NodeId node) : path_(base + "/" + std::to_string(node.value)) {}
+NodeFolder::NodeFolder(const std::string& base, NodeId node)
+    : path_(base + "/" + std::to_string(node.value)) {}
 
 Result<void> NodeFolder::write_order(const ports::NodeOrder& order) const {
     const Resources& resources = order.what.resources;
@@ -47,8 +49,8 @@ Result<void> NodeFolder::write_order(const ports::NodeOrder& order) const {
 }
 
 Result<void> NodeFolder::write_agent(const host::ProcessMark& mark) const {
-    return put_file(path_ + "/agent.pid",
-                    std::to_string(mark.pid) + " " + std::to_string(mark.start_ticks) + " " + boot_id() + "\n");
+    return put_file(path_ + "/agent.pid", std::to_string(mark.pid) + " " + std::to_string(mark.start_ticks) +
+                                              " " + boot_id() + "\n");
 }
 
 std::optional<host::ProcessMark> NodeFolder::agent() const {
@@ -59,11 +61,13 @@ std::optional<host::ProcessMark> NodeFolder::agent() const {
     const auto pid = parse_integer(words[0]);
     const auto ticks = parse_integer(words[1]);
     if (!pid || !ticks || *pid <= 0) return std::nullopt;
-    return host::ProcessMark{.pid = static_cast<pid_t>(*pid), .start_ticks = static_cast<std::uint64_t>(*ticks)};
+    return host::ProcessMark{.pid = static_cast<pid_t>(*pid),
+                             .start_ticks = static_cast<std::uint64_t>(*ticks)};
 }
 
 Result<void> NodeFolder::write_cgroup(const host::CgroupPlace& place) const {
-    return put_file(path_ + "/cgroup", place.unified + "\n" + place.memory + "\n" + place.cpu + "\n" + place.pids + "\n");
+    return put_file(path_ + "/cgroup",
+                    place.unified + "\n" + place.memory + "\n" + place.cpu + "\n" + place.pids + "\n");
 }
 
 std::optional<host::CgroupPlace> NodeFolder::cgroup() const {
@@ -79,7 +83,8 @@ std::optional<host::CgroupPlace> NodeFolder::cgroup() const {
 
 void NodeFolder::limit_log(std::uint64_t bytes_max) const {
     struct stat found {};
-    if (::stat(log_file().c_str(), &found) != 0 || static_cast<std::uint64_t>(found.st_size) <= bytes_max) return;
+    if (::stat(log_file().c_str(), &found) != 0 || static_cast<std::uint64_t>(found.st_size) <= bytes_max)
+        return;
     // Copied and cut, not renamed: the agent holds the file open, for appending.
     const Fd from(::open(log_file().c_str(), O_RDWR | O_CLOEXEC));
     const Fd to(::open((log_file() + ".1").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

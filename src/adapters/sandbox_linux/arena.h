@@ -1,6 +1,6 @@
 #pragma once
-// Memory for a plan, apart from the heap: the supervisor needs nothing but this, so the process that forks it need
-// not have the agent's heap (see launcher.h).
+// Memory for a plan, apart from the heap: the supervisor needs nothing but this, so the process that forks it
+// need not have the agent's heap (see launcher.h).
 
 #include <cstddef>
 #include <initializer_list>

@@ -19,7 +19,9 @@ namespace {
 
 using lavant::sandbox_linux::LinuxSandbox;
 
-double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 // Of the launcher: it lives on, so its time is not among that of ended children.
 double cpu_seconds_of_living_children() {
@@ -35,7 +37,8 @@ double cpu_seconds() {
     rusage children{};
     ::getrusage(RUSAGE_SELF, &own);
     ::getrusage(RUSAGE_CHILDREN, &children);
-    return cpu_seconds_of_living_children() + seconds(own.ru_utime) + seconds(own.ru_stime) + seconds(children.ru_utime) + seconds(children.ru_stime);
+    return cpu_seconds_of_living_children() + seconds(own.ru_utime) + seconds(own.ru_stime) +
+           seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
 // The best of ten batches: on a busy machine the others measure the neighbours.
@@ -61,7 +64,8 @@ void measure(const char* what, int count, const std::function<bool(int)>& once) 
 
 bool bare_spawn(const char* const* arguments) {
     pid_t child = 0;
-    if (::posix_spawn(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) != 0) return false;
+    if (::posix_spawn(&child, arguments[0], nullptr, nullptr, const_cast<char**>(arguments), environ) != 0)
+        return false;
     return ::waitpid(child, nullptr, 0) == child;
 }
 
@@ -108,7 +112,8 @@ void gain_weight() {
 int main(int argc, char** argv) {
     gain_weight();
     const int count = argc > 1 ? std::atoi(argv[1]) : 1000;
-    const std::string base = (argc > 2 ? argv[2] : "/tmp") + std::string("/lavant-bench-") + std::to_string(::getpid());
+    const std::string base =
+        (argc > 2 ? argv[2] : "/tmp") + std::string("/lavant-bench-") + std::to_string(::getpid());
     auto sandbox = LinuxSandbox::make({.folder = base + "/sandbox", .name = "bench"});
     if (!sandbox) {
         fmt::print("{}\n", sandbox.error().message);
@@ -133,7 +138,8 @@ int main(int argc, char** argv) {
               {"/bin/true with code", Kind{.confined = confined, .code = code}}})
             if (const std::string name = (confined ? "confined: " : "not confined: ") + std::string(what);
                 name.find(only) != std::string::npos)
-                measure(name.c_str(), count, [&, &k = kind](int i) { return one_task(**sandbox, base, i, k); });
+                measure(name.c_str(), count,
+                        [&, &k = kind](int i) { return one_task(**sandbox, base, i, k); });
     sandbox->reset();
     static_cast<void>(lavant::remove_tree(base));
 }

@@ -23,15 +23,17 @@ class Confined : public SandboxFixture {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(, Confined, ::testing::Values(Limited{.name = "AsTheMachineAllows"},
-                                                      Limited{.name = "WithoutCgroups", .cgroups = false}),
+INSTANTIATE_TEST_SUITE_P(, Confined,
+                         ::testing::Values(Limited{.name = "AsTheMachineAllows"},
+                                           Limited{.name = "WithoutCgroups", .cgroups = false}),
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(Confined, SeesNoOtherJobsFolderAndNoFileOfTheServer) {
     const auto other = task("true");
     ASSERT_TRUE(write_file_atomically(other.folder + "/secret", "other job\n", 0644));
     ASSERT_TRUE(write_file_atomically(base_ + "/lavant.db", "server\n", 0644));
-    const auto one = task("ls " + base_ + "/tasks; ls -A ..; cat " + other.folder + "/secret " + base_ + "/lavant.db");
+    const auto one =
+        task("ls " + base_ + "/tasks; ls -A ..; cat " + other.folder + "/secret " + base_ + "/lavant.db");
     EXPECT_NE(run(one).exit_code, 0);
     EXPECT_EQ(log_of(one).find("other job"), std::string::npos);
     EXPECT_EQ(log_of(one).find("server\n"), std::string::npos);
@@ -53,8 +55,10 @@ TEST_P(Confined, SeesNoHomeFolders) {
 TEST_P(Confined, HasATmpOfItsOwnThatIsEmptyAndGoesAway) {
     ASSERT_TRUE(write_file_atomically("/tmp/lavant-outside", "x"));
     for (int round = 0; round < 2; ++round)
-        EXPECT_EQ(output_of("ls -A /tmp | grep -v -e ^lavant-sandbox -e ^lavant-ordinary; mkdir -p /tmp/a/b; echo 1 > /tmp/a/b/c; chmod 0 /tmp/a; "
-                            "echo 2 > /var/tmp/d; ls -A /tmp | grep -v -e ^lavant-sandbox -e ^lavant-ordinary | tr '\\n' ' '"),
+        EXPECT_EQ(output_of("ls -A /tmp | grep -v -e ^lavant-sandbox -e ^lavant-ordinary; mkdir -p /tmp/a/b; "
+                            "echo 1 > /tmp/a/b/c; chmod 0 /tmp/a; "
+                            "echo 2 > /var/tmp/d; ls -A /tmp | grep -v -e ^lavant-sandbox -e "
+                            "^lavant-ordinary | tr '\\n' ' '"),
                   "a d ");
     EXPECT_FALSE(exists("/tmp/a"));
     ::unlink("/tmp/lavant-outside");
@@ -62,20 +66,26 @@ TEST_P(Confined, HasATmpOfItsOwnThatIsEmptyAndGoesAway) {
 
 TEST_P(Confined, SeesOnlyItsOwnProcesses) {
     // The shell is process 2, its supervisor process 1.
-    EXPECT_EQ(output_of("echo $$; ps -e -o pid= | wc -l; kill -0 1 2>/dev/null; test -d /proc/$PPID && echo parent $PPID"),
+    EXPECT_EQ(output_of("echo $$; ps -e -o pid= | wc -l; kill -0 1 2>/dev/null; test -d /proc/$PPID && echo "
+                        "parent $PPID"),
               "2\n4\nparent 1\n");
 }
 
 TEST_P(Confined, CannotReadTheSupervisorsMemory) {
     EXPECT_EQ(output_of("for f in environ mem maps; do cat /proc/1/$f >/dev/null 2>&1 && echo read $f; done; "
-                        "ls /proc/1/fd >/dev/null 2>&1 && echo listed; kill -9 1 2>/dev/null; kill -STOP 1 2>/dev/null; true"),
+                        "ls /proc/1/fd >/dev/null 2>&1 && echo listed; kill -9 1 2>/dev/null; kill -STOP 1 "
+                        "2>/dev/null; true"),
               "");
 }
 
 TEST_P(Confined, HasNoPowers) {
-    EXPECT_EQ(output_of("grep -E '^(CapEff|CapPrm|CapAmb|NoNewPrivs)' /proc/self/status | tr -s '\\t ' ' '"),
-              "CapPrm: 0000000000000000\nCapEff: 0000000000000000\nCapAmb: 0000000000000000\nNoNewPrivs: 1\n");
-    EXPECT_EQ(output_of("mount -t tmpfs x /tmp 2>/dev/null && echo mounted; umount /proc 2>/dev/null && echo gone; true"), "");
+    EXPECT_EQ(
+        output_of("grep -E '^(CapEff|CapPrm|CapAmb|NoNewPrivs)' /proc/self/status | tr -s '\\t ' ' '"),
+        "CapPrm: 0000000000000000\nCapEff: 0000000000000000\nCapAmb: 0000000000000000\nNoNewPrivs: 1\n");
+    EXPECT_EQ(
+        output_of(
+            "mount -t tmpfs x /tmp 2>/dev/null && echo mounted; umount /proc 2>/dev/null && echo gone; true"),
+        "");
 }
 
 TEST_P(Confined, AsRootATaskHasAUserOfItsOwn) {
@@ -90,10 +100,12 @@ TEST_P(Confined, AsRootATaskHasAUserOfItsOwn) {
 }
 
 TEST_P(Confined, HasTheUsualDevices) {
-    EXPECT_EQ(output_of("echo x > /dev/null; head -c 4 /dev/zero | wc -c; head -c 4 /dev/urandom | wc -c; "
-                        "echo s > /dev/shm/s; cat /dev/shm/s; ls /dev/fd/ > /dev/null && echo fd; echo x 2>&1 >/dev/full"
-                        " | grep -c 'No space'"),
-              "4\n4\ns\nfd\n1\n");
+    EXPECT_EQ(
+        output_of(
+            "echo x > /dev/null; head -c 4 /dev/zero | wc -c; head -c 4 /dev/urandom | wc -c; "
+            "echo s > /dev/shm/s; cat /dev/shm/s; ls /dev/fd/ > /dev/null && echo fd; echo x 2>&1 >/dev/full"
+            " | grep -c 'No space'"),
+        "4\n4\ns\nfd\n1\n");
 }
 
 TEST_P(Confined, InputsAreReadOnlyAndOutputsWritable) {
@@ -106,8 +118,9 @@ TEST_P(Confined, InputsAreReadOnlyAndOutputsWritable) {
     ASSERT_TRUE(write_file_atomically(one.folder + "/inputs/file", "file\n", 0600));
     ASSERT_TRUE(write_file_atomically(one.folder + "/launch.bin", "token\n", 0644));
     one.binds = {{.path = in}, {.path = one.folder + "/inputs/file"}, {.path = out, .writable = true}};
-    one.script = "cat " + in + "/x " + one.folder + "/inputs/file; echo bad 2>/dev/null > " + in + "/x; rm -f " + in +
-                 "/x 2>/dev/null; mkdir " + out + "/deep; echo model > " + out + "/deep/m; ls " + one.folder;
+    one.script = "cat " + in + "/x " + one.folder + "/inputs/file; echo bad 2>/dev/null > " + in +
+                 "/x; rm -f " + in + "/x 2>/dev/null; mkdir " + out + "/deep; echo model > " + out +
+                 "/deep/m; ls " + one.folder;
     EXPECT_EQ(run(one).exit_code, 0) << log_of(one);
     EXPECT_EQ(log_of(one), "input\nfile\ninputs\noutputs\nwd\n");
     EXPECT_EQ(text_of(in + "/x"), "input\n");
@@ -132,7 +145,8 @@ TEST_P(Confined, WhatItWritesIsSeenFromOutsideWhileItRuns) {
     auto one = task("echo l > logs/x; echo 0.5 > outputs/loss; while [ ! -e go ]; do sleep 0.01; done");
     one.code_folder = code;
     start(one);
-    EXPECT_TRUE(wait_until([&] { return text_of(sandbox_->written_files(one) + "/outputs/loss") == "0.5\n"; }));
+    EXPECT_TRUE(
+        wait_until([&] { return text_of(sandbox_->written_files(one) + "/outputs/loss") == "0.5\n"; }));
     EXPECT_TRUE(sandbox_->kill(one.ref));
     finish(one);
     EXPECT_EQ(text_of(sandbox_->written_files(one) + "/logs/x"), "l\n");
@@ -198,7 +212,8 @@ bool put(const char* path, const std::string& text) {
 // Becomes `nobody`; where told, inside a user namespace that allows no further ones.
 bool become_ordinary(bool refuse_user_namespaces) {
     constexpr uid_t kNobody = 65534;
-    if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0) return false;
+    if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0)
+        return false;
     if (!refuse_user_namespaces) return true;
     return enter_user_namespace() && put("/proc/sys/user/max_user_namespaces", "0");
 }
@@ -208,17 +223,21 @@ void run_suite_as_ordinary_user(bool refuse_user_namespaces) {
     std::string folder = "/tmp/lavant-ordinary-XXXXXX";
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
     ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
-    const Fd program(::open("/proc/self/exe", O_RDONLY));  // Its folder may be closed to others: run it by descriptor.
+    const Fd program(
+        ::open("/proc/self/exe", O_RDONLY));  // Its folder may be closed to others: run it by descriptor.
     const pid_t child = ::fork();
     if (child == 0) {
         if (!become_ordinary(refuse_user_namespaces)) ::_exit(100);
         const std::string where = "LAVANT_TEST_FOLDER=" + folder;
         const std::string rounds = "LAVANT_SANDBOX_ROUNDS=50";
         std::array<const char*, 5> arguments{"suite", "--gtest_brief=1",
-                                             "--gtest_filter=*Sandboxed*:*Confined*:SandboxProtections.*", nullptr};
+                                             "--gtest_filter=*Sandboxed*:*Confined*:SandboxProtections.*",
+                                             nullptr};
         std::array<const char*, 4> environment{where.c_str(), rounds.c_str(),
-                                               refuse_user_namespaces ? "LAVANT_TEST_REFUSED=1" : nullptr, nullptr};
-        ::fexecve(program.get(), const_cast<char**>(arguments.data()), const_cast<char**>(environment.data()));
+                                               refuse_user_namespaces ? "LAVANT_TEST_REFUSED=1" : nullptr,
+                                               nullptr};
+        ::fexecve(program.get(), const_cast<char**>(arguments.data()),
+                  const_cast<char**>(environment.data()));
         ::_exit(101);
     }
     int status = 0;
@@ -227,7 +246,9 @@ void run_suite_as_ordinary_user(bool refuse_user_namespaces) {
     EXPECT_TRUE(remove_tree(folder));
 }
 
-TEST(SandboxForOthers, TheSuiteHoldsForAnOrdinaryUserWithoutCgroupDelegation) { run_suite_as_ordinary_user(false); }
+TEST(SandboxForOthers, TheSuiteHoldsForAnOrdinaryUserWithoutCgroupDelegation) {
+    run_suite_as_ordinary_user(false);
+}
 
 TEST(SandboxForOthers, TheSuiteHoldsWhereUserNamespacesAreRefused) { run_suite_as_ordinary_user(true); }
 
@@ -241,7 +262,8 @@ TEST(SandboxProtections, OneLineSaysWhatIsOnAndWhatIsOffAndWhy) {
     std::printf("[ protections ] %s\n", line.c_str());
     EXPECT_EQ(line.find('\n'), std::string::npos);
     if (is_root()) {
-        EXPECT_TRUE(line.starts_with("pid, mount and ipc namespaces, read-only system, private /tmp, a user per task"));
+        EXPECT_TRUE(line.starts_with(
+            "pid, mount and ipc namespaces, read-only system, private /tmp, a user per task"));
     }
     if (::getenv("LAVANT_TEST_REFUSED") != nullptr) {
         EXPECT_TRUE(line.starts_with("process groups; off: pid, mount and ipc namespaces (")) << line;

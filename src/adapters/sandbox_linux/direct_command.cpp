@@ -8,16 +8,17 @@
 namespace lavant::sandbox_linux {
 namespace {
 
-// The external true, false and echo do the same as the builtins, so these three are not listed; echo only without
-// options, see below.
+// The external true, false and echo do the same as the builtins, so these three are not listed; echo only
+// without options, see below.
 constexpr std::array<std::string_view, 70> kShellWords = {
-    ":",        ".",       "alias",    "bg",       "bind",    "break",   "builtin", "caller",  "case",   "cd",
-    "command",  "compgen", "complete", "compopt",  "continue", "coproc", "declare", "dirs",    "disown", "do",
-    "done",     "elif",    "else",     "enable",   "esac",    "eval",    "exec",    "exit",    "export", "fc",
-    "fg",       "fi",      "for",      "function", "getopts", "hash",    "help",    "history", "if",     "in",
-    "jobs",     "kill",    "let",      "local",    "logout",  "mapfile", "popd",    "printf",  "pushd",  "pwd",
-    "read",     "readarray", "readonly", "return", "select",  "set",     "shift",   "shopt",   "source", "suspend",
-    "test",     "then",    "time",     "times",    "trap",    "type",    "typeset", "ulimit",  "umask",  "unalias"};
+    ":",       ".",       "alias",   "bg",       "bind",    "break",    "builtin",   "caller",   "case",
+    "cd",      "command", "compgen", "complete", "compopt", "continue", "coproc",    "declare",  "dirs",
+    "disown",  "do",      "done",    "elif",     "else",    "enable",   "esac",      "eval",     "exec",
+    "exit",    "export",  "fc",      "fg",       "fi",      "for",      "function",  "getopts",  "hash",
+    "help",    "history", "if",      "in",       "jobs",    "kill",     "let",       "local",    "logout",
+    "mapfile", "popd",    "printf",  "pushd",    "pwd",     "read",     "readarray", "readonly", "return",
+    "select",  "set",     "shift",   "shopt",    "source",  "suspend",  "test",      "then",     "time",
+    "times",   "trap",    "type",    "typeset",  "ulimit",  "umask",    "unalias"};
 constexpr std::array<std::string_view, 4> kMoreShellWords = {"unset", "until", "wait", "while"};
 
 bool is_shell_word(std::string_view word) {
@@ -51,7 +52,8 @@ bool changes_the_shell(std::string_view entry) {
 
 }  // namespace
 
-std::optional<DirectCommand> find_direct_command(std::string_view script, const std::vector<std::string>& environment) {
+std::optional<DirectCommand> find_direct_command(std::string_view script,
+                                                 const std::vector<std::string>& environment) {
     auto words = plain_words(script);
     if (!words) return std::nullopt;
     const std::string& program = words->front();

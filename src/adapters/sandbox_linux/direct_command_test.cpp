@@ -25,15 +25,17 @@ TEST(DirectCommand, PlainWordsNeedNoShell) {
 }
 
 TEST(DirectCommand, WhateverTheShellWouldReadDifferentlyGoesToTheShell) {
-    for (const char* script : {"", "  ", "a; b", "a && b", "a | b", "a > f", "a $HOME", "a `b`", "a 'b'", "a \"b\"", "a *",
-                               "a ?", "a [b]", "a {b,c}", "a ~", "a #b", "a\nb", "a \\b", "! a", "(a)", "A=1 b", "a &",
-                               "cd x", "exit 3", "test -e x", "time a", "if a", "wait", ".", ": x", "echo -n x",
-                               "kill 1", "a \x80", "while a"})
+    for (const char* script :
+         {"",        "  ",  "a; b",  "a && b",    "a | b",   "a > f",  "a $HOME",   "a `b`",  "a 'b'",
+          "a \"b\"", "a *", "a ?",   "a [b]",     "a {b,c}", "a ~",    "a #b",      "a\nb",   "a \\b",
+          "! a",     "(a)", "A=1 b", "a &",       "cd x",    "exit 3", "test -e x", "time a", "if a",
+          "wait",    ".",   ": x",   "echo -n x", "kill 1",  "a \x80", "while a"})
         EXPECT_EQ(check(script), "shell") << script;
 }
 
 TEST(DirectCommand, AnEnvironmentThatChangesTheShellGoesToTheShell) {
-    for (const char* entry : {"BASH_ENV=/x", "BASH_FUNC_a%%=() { :; }", "SHELLOPTS=xtrace", "POSIXLY_CORRECT=1"})
+    for (const char* entry :
+         {"BASH_ENV=/x", "BASH_FUNC_a%%=() { :; }", "SHELLOPTS=xtrace", "POSIXLY_CORRECT=1"})
         EXPECT_EQ(check("a", {entry, "PATH=/bin"}), "shell") << entry;
     EXPECT_EQ(check("a", {}), "shell");
     EXPECT_EQ(check("a", {"PATH=bin:/bin"}), "shell");

@@ -33,7 +33,8 @@ Result<void> copy_file(const std::string& from, const std::string& to, Owner own
     if (::fstat(source.get(), &found) != 0) return fail(system_error("look at '" + from + "'", errno));
     LAVANT_TRY(const Fd target, open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     LAVANT_TRY_VOID(copy_bytes(source.get(), target.get(), from));
-    if (owner && ::fchown(target.get(), *owner, *owner) != 0) return fail(system_error("give '" + to + "'", errno));
+    if (owner && ::fchown(target.get(), *owner, *owner) != 0)
+        return fail(system_error("give '" + to + "'", errno));
     if (::fchmod(target.get(), (found.st_mode & 0777) | 0600) != 0)
         return fail(system_error("set the mode of '" + to + "'", errno));
     return {};
@@ -44,7 +45,8 @@ Result<void> copy_link(const std::string& from, const std::string& to, Owner own
     const ssize_t count = ::readlink(from.c_str(), target.data(), target.size() - 1);
     if (count < 0) return fail(system_error("read link '" + from + "'", errno));
     if (::symlink(target.data(), to.c_str()) != 0) return fail(system_error("make link '" + to + "'", errno));
-    if (owner && ::lchown(to.c_str(), *owner, *owner) != 0) return fail(system_error("give '" + to + "'", errno));
+    if (owner && ::lchown(to.c_str(), *owner, *owner) != 0)
+        return fail(system_error("give '" + to + "'", errno));
     return {};
 }
 
@@ -64,7 +66,8 @@ Result<void> copy_folder(const std::string& from, const std::string& to, Owner o
 }
 
 Result<void> give_below(const std::string& path, uid_t owner, int depth) {
-    if (depth > kDepthMax) return fail(ErrorCode::InvalidArgument, "'" + path + "' is nested more than 128 deep");
+    if (depth > kDepthMax)
+        return fail(ErrorCode::InvalidArgument, "'" + path + "' is nested more than 128 deep");
     if (::lchown(path.c_str(), owner, owner) != 0)
         return fail(system_error("give '" + path + "' to user " + std::to_string(owner), errno));
     struct stat found {};
@@ -75,7 +78,25 @@ Result<void> give_below(const std::string& path, uid_t owner, int depth) {
     return {};
 }
 
+// What is left of the limit below `path`; nothing: it is exceeded, or cannot be seen.
+std::optional<TreeSize> left_after(const std::string& path, TreeSize left) {
+    const auto entries = list_directory(path);
+    if (!entries) return std::nullopt;
+    for (const DirectoryEntry& entry : *entries) {
+        const std::uint64_t bytes = entry.is_file ? entry.bytes : 0;
+        if (left.files <= 0 || bytes > left.bytes) return std::nullopt;
+        left = {.files = left.files - 1, .bytes = left.bytes - bytes};
+        if (!entry.is_directory) continue;
+        const auto rest = left_after(path + "/" + entry.name, left);
+        if (!rest) return std::nullopt;
+        left = *rest;
+    }
+    return left;
+}
+
 }  // namespace
+
+bool is_small_tree(const std::string& path, TreeSize limit) { return left_after(path, limit).has_value(); }
 
 Result<void> copy_tree(const std::string& from, const std::string& to, Owner owner) {
     return copy_folder(from, to, owner, 0);

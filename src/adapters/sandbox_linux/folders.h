@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,11 @@ using Owner = std::optional<uid_t>;  // nothing: stays the caller's
 // Copies a tree: shares blocks (reflink) where the file system can. Entries that are neither file, folder nor
 // link are left out.
 [[nodiscard]] Result<void> copy_tree(const std::string& from, const std::string& to, Owner owner);
+struct TreeSize {
+    int files = 0;  // and folders and links
+    std::uint64_t bytes = 0;
+};
+bool is_small_tree(const std::string& path, TreeSize limit);
 [[nodiscard]] Result<void> give_tree(const std::string& path, uid_t owner);
 // Makes the folder if it is missing, and gives it to `owner`.
 [[nodiscard]] Result<void> make_folder_for(const std::string& path, Owner owner);

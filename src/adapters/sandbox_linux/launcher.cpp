@@ -1,6 +1,7 @@
 #include "adapters/sandbox_linux/launcher.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
@@ -36,7 +37,8 @@ constexpr bool kPossible = true;
 
 #pragma weak _DYNAMIC
 
-// A function that is bound at its first use is looked up in every library: the launcher has none left to look in.
+// A function that is bound at its first use is looked up in every library: the launcher has none left to look
+// in.
 bool binds_at_start(const ElfW(Dyn) * entry) {
     if (entry == nullptr) return true;  // A static program.
     for (; entry->d_tag != DT_NULL; ++entry) {
@@ -58,7 +60,8 @@ std::optional<Mapping> parse_mapping(std::string_view line) {
     const auto first = std::from_chars(line.data(), stop, mapping.begin, 16);
     if (first.ec != std::errc{} || first.ptr == stop) return std::nullopt;
     if (std::from_chars(first.ptr + 1, stop, mapping.end, 16).ec != std::errc{}) return std::nullopt;
-    if (const std::size_t path = line.find_first_of("/["); path != std::string_view::npos) mapping.path = line.substr(path);
+    if (const std::size_t path = line.find_first_of("/["); path != std::string_view::npos)
+        mapping.path = line.substr(path);
     return mapping;
 }
 
@@ -90,7 +93,8 @@ Ranges find_unneeded() {
     for (const std::string_view line : split(*maps, '\n')) {
         const auto mapping = parse_mapping(line);
         if (!mapping || is_needed(mapping->path) || ranges.count == kRangesMax) continue;
-        ranges.items[ranges.count++] = {reinterpret_cast<void*>(mapping->begin), mapping->end - mapping->begin};
+        ranges.items[ranges.count++] = {reinterpret_cast<void*>(mapping->begin),
+                                        mapping->end - mapping->begin};
     }
     return ranges;
 }
@@ -117,7 +121,8 @@ union Control {
 // The places of a request that hold descriptors, in the order they travel in.
 std::array<int*, kFilesMax> files_of(Request& request) {
     Plan& plan = request.plan;
-    return {&plan.state_fd, &plan.log_fd, &plan.go_fd, &plan.mounts.view, &plan.mounts.identity, &request.place.cgroup};
+    return {&plan.state_fd,    &plan.log_fd,          &plan.go_fd,
+            &plan.mounts.view, &plan.mounts.identity, &request.place.cgroup};
 }
 
 bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes) {
@@ -144,11 +149,15 @@ bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes)
     ::prctl(PR_SET_NAME, "lavant-launcher", 0, 0, 0);
     constexpr int kSocket = 3;
     if (socket != kSocket) ::dup2(socket, kSocket);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    for (const int standard : {0, 1, 2}) ::dup2(nothing, standard);
+    raise_own_oom_score();
     ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
     while (true) {
         Request request;
         if (!receive(kSocket, request, arena, arena_bytes)) ::_exit(0);
-        Reply reply{.pid = fork_supervisor(request.plan, request.place, true)};
+        request.plan.from_launcher = true;
+        Reply reply{.pid = fork_supervisor(request.plan, request.place)};
         if (reply.pid < 0) reply.error = errno;
         ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
         if (::send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) != sizeof reply) ::_exit(0);
@@ -157,11 +166,11 @@ bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes)
 
 }  // namespace
 
-pid_t fork_supervisor(const Plan& plan, const ForkPlace& place, bool from_launcher) {
+pid_t fork_supervisor(const Plan& plan, const ForkPlace& place) {
     clone_args arguments{};
     arguments.flags = CLONE_CLEAR_SIGHAND;
-    if (from_launcher) arguments.flags |= CLONE_PARENT;
-    if (!from_launcher) arguments.exit_signal = SIGCHLD;
+    if (plan.from_launcher) arguments.flags |= CLONE_PARENT;
+    if (!plan.from_launcher) arguments.exit_signal = SIGCHLD;
     if (place.namespaces) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
     if (place.cgroup >= 0) {
         arguments.flags |= CLONE_INTO_CGROUP;
@@ -189,7 +198,8 @@ void Launcher::start(const Arena& arena) {
         const int socket = theirs.get();
         char* const memory = arena.begin();
         const std::size_t bytes = arena.size();
-        for (std::size_t i = 0; i < unneeded.count; ++i) ::munmap(unneeded.items[i].begin, unneeded.items[i].bytes);
+        for (std::size_t i = 0; i < unneeded.count; ++i)
+            ::munmap(unneeded.items[i].begin, unneeded.items[i].bytes);
         run_launcher(socket, memory, bytes);
     }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);

@@ -1,7 +1,7 @@
 #pragma once
-// A small helper process that forks supervisors. A fork costs by what the forking process has mapped, and an agent
-// has forty libraries and a heap; the launcher, forked from it early, gives all that back, so that its own forks
-// cost a fifth. It runs nothing but this and the supervisor's code, and ends when its agent does.
+// A small helper process that forks supervisors. A fork costs by what the forking process has mapped, and an
+// agent has forty libraries and a heap; the launcher, forked from it early, gives all that back, so that its
+// own forks cost a fifth. It runs nothing but this and the supervisor's code, and ends when its agent does.
 
 #include <sys/types.h>
 
@@ -20,7 +20,7 @@ struct ForkPlace {
 
 // Forks a supervisor from this process. Its parent is this process, or, from a launcher, the launcher's.
 // The child does not return. Signals must be blocked. -1: errno tells.
-pid_t fork_supervisor(const Plan& plan, const ForkPlace& place, bool from_launcher);
+pid_t fork_supervisor(const Plan& plan, const ForkPlace& place);
 
 class Launcher {
  public:
@@ -31,7 +31,8 @@ class Launcher {
     bool running() const { return static_cast<bool>(socket_); }
     ~Launcher() { stop(); }
 
-    // The pid of the new supervisor, a child of this process. 0: this launcher cannot do it, fork it yourself.
+    // The pid of the new supervisor, a child of this process. 0: this launcher cannot do it, fork it
+    // yourself.
     [[nodiscard]] Result<pid_t> launch(const Plan& plan, const ForkPlace& place, const Arena& arena);
 
  private:

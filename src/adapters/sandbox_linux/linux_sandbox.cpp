@@ -16,7 +16,6 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -26,7 +25,8 @@ constexpr Duration kKillLimit = std::chrono::seconds(30);
 constexpr std::size_t kStateBytesMax = 64U << 10;
 
 std::string name_of_task(TaskRef ref) {
-    return std::to_string(ref.job.value) + "." + std::to_string(ref.attempt) + "." + std::to_string(ref.index);
+    return std::to_string(ref.job.value) + "." + std::to_string(ref.attempt) + "." +
+           std::to_string(ref.index);
 }
 
 tl::unexpected<Error> unknown(TaskRef ref) {
@@ -77,9 +77,10 @@ Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) 
     LAVANT_TRY(const int number, slots_.take());
     const auto launched = [&]() -> Result<Running> {
         const Slot& slot = slots_.at(number);
-        LAVANT_TRY_VOID(prepare_folders(task, slot));
+        const bool overlay = wants_overlay(task);
+        LAVANT_TRY_VOID(prepare_folders(task, slot, overlay));
         const PlanRules rules{.view = view_ ? &*view_ : nullptr,
-                              .overlay = overlay_,
+                              .overlay = overlay,
                               .in_user_namespace = in_user_namespace_,
                               .memory_bytes = settings_.memory_bytes,
                               .processes_max = settings_.processes_max};
@@ -91,16 +92,32 @@ Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) 
         slots_.give_back(number);
         return fail(in("starting task " + name_of_task(task.ref))(std::move(running).error()));
     }
-    const ports::RunningTask answer{.ref = task.ref, .pid = running->state.supervisor.pid, .pidfd = running->pidfd.get()};
+    const ports::RunningTask answer{
+        .ref = task.ref, .pid = running->state.supervisor.pid, .pidfd = running->pidfd.get()};
     tasks_.emplace(task.ref, *std::move(running));
     return answer;
 }
 
-Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, const Slot& slot) {
+bool LinuxSandbox::wants_overlay(const ports::ConfinedTask& task) {
+    if (!overlay_ || !confines(task) || task.code_folder.empty()) return false;
+    if (settings_.copied_code_bytes_max < 0) return true;
+    const auto known = small_code_.find(task.code_folder);
+    if (known != small_code_.end()) return !known->second;
+    constexpr std::size_t kKnownMax = 1000;
+    constexpr int kCopiedFilesMax = 32;
+    if (small_code_.size() >= kKnownMax) small_code_.clear();
+    const bool small = is_small_tree(
+        task.code_folder,
+        {.files = kCopiedFilesMax, .bytes = static_cast<std::uint64_t>(settings_.copied_code_bytes_max)});
+    small_code_[task.code_folder] = small;
+    return !small;
+}
+
+Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, const Slot& slot, bool overlay) {
     const bool confined = confines(task);
     const Owner owner = confined ? slot.owner : std::nullopt;
     std::string written = task.working_folder;
-    if (confined && overlay_ && !task.code_folder.empty()) {
+    if (overlay) {
         written = overlay_upper_of(task.folder);
         LAVANT_TRY_VOID(make_folder_for(overlay_work_of(task.folder), std::nullopt));
     }
@@ -117,10 +134,13 @@ Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, cons
     return {};
 }
 
-Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan) {
+Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot,
+                                                   Plan& plan) {
     const std::string path = state_path(task.folder);
-    // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not go.
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error("remove '" + path + "'", errno));
+    // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not
+    // go.
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+        return fail(system_error("remove '" + path + "'", errno));
     LAVANT_TRY(const Fd state_file, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND));
     LAVANT_TRY(const Fd log_file, open_file(task.log_file, O_WRONLY | O_CREAT | O_APPEND));
     if (plan.change_user && ::fchown(log_file.get(), plan.user, plan.user) != 0)
@@ -156,11 +176,12 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
 }
 
 Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
-    const ForkPlace place{.namespaces = plan.mounts.view >= 0, .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
+    const ForkPlace place{.namespaces = plan.mounts.view >= 0,
+                          .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
     LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena_));
     if (launched > 0) return launched;
     const SignalsBlocked blocked;
-    const pid_t pid = fork_supervisor(plan, place, false);
+    const pid_t pid = fork_supervisor(plan, place);
     if (pid < 0) return fail(system_error("start the task's supervisor", errno));
     return pid;
 }
@@ -175,7 +196,8 @@ Result<void> LinuxSandbox::signal(TaskRef task, int signal_number) {
     if (running == nullptr) return unknown(task);
     if (signal_number == SIGKILL) return kill(task);
     if (signal_number == SIGSTOP || signal_number == kEndEverything)
-        return fail(ErrorCode::InvalidArgument, "signal " + std::to_string(signal_number) + " cannot be forwarded");
+        return fail(ErrorCode::InvalidArgument,
+                    "signal " + std::to_string(signal_number) + " cannot be forwarded");
     if (running->pidfd) host::send_signal(running->pidfd.get(), signal_number);
     return {};
 }
@@ -224,7 +246,8 @@ Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
     if (task == nullptr) return unknown(ref);
     if (task->pidfd) {
         if (!host::wait_until_gone(task->pidfd.get(), Duration{0}))
-            return fail(ErrorCode::Conflict, "task " + name_of_task(ref) + " is still running; kill it first");
+            return fail(ErrorCode::Conflict,
+                        "task " + name_of_task(ref) + " is still running; kill it first");
         reap(task->pidfd);
         task->pidfd.reset();
     }
@@ -233,7 +256,8 @@ Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
     const auto state = parse_state(text);
     if (!state) return fail(ErrorCode::Internal, "'" + state_path(task->folder) + "' is damaged");
     if (!state->failure.empty())
-        return fail(ErrorCode::Unavailable, "task " + name_of_task(ref) + " could not be confined: " + state->failure);
+        return fail(ErrorCode::Unavailable,
+                    "task " + name_of_task(ref) + " could not be confined: " + state->failure);
     ports::TaskExit exit = state->end.value_or(ports::TaskExit{});
     if (!exit.known) exit.usage = usage(ref);
     const bool failed = !exit.known || exit.signal != 0 || exit.exit_code != 0;
@@ -279,8 +303,9 @@ Usage LinuxSandbox::usage(TaskRef ref) {
 void LinuxSandbox::release(TaskRef ref) {
     const Running* task = find(ref);
     if (task == nullptr) return;
-    // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be removed.
-    static_cast<void>(host::remove_whole_tree(overlay_work_of(task->folder)));
+    // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be
+    // removed.
+    static_cast<void>(remove_tree(overlay_work_of(task->folder)));
     slots_.give_back(task->state.slot);
     tasks_.erase(ref);
 }

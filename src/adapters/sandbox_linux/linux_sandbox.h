@@ -20,13 +20,16 @@
 namespace lavant::sandbox_linux {
 
 struct SandboxSettings {
-    std::string folder;      // the sandbox's own, on the file system of the tasks' spool; made if missing
-    std::string name;        // starts the names of its cgroups, for agents that share one cgroup
-    uid_t first_user = 200'000;  // as root: task n runs as first_user + n; distinct for each node of a machine
+    std::string folder;  // the sandbox's own, on the file system of the tasks' spool; made if missing
+    std::string name;    // starts the names of its cgroups, for agents that share one cgroup
+    uid_t first_user =
+        200'000;  // as root: task n runs as first_user + n; distinct for each node of a machine
     int tasks_max = 64;
     bool allow_namespaces = true;
     bool allow_cgroups = true;
     bool allow_overlay = true;
+    std::int64_t copied_code_bytes_max =
+        256 << 10;                  // smaller code is copied, which costs less than an overlay; -1: never
     std::int64_t memory_bytes = 0;  // limits of each process, only where no cgroup limits the node
     std::int64_t processes_max = 0;
 };
@@ -66,8 +69,10 @@ class LinuxSandbox final : public ports::Sandbox {
     void check_confinement();
     void start_launcher();
 
+    bool wants_overlay(const ports::ConfinedTask& task);
     bool confines(const ports::ConfinedTask& task) const { return task.confined && view_.has_value(); }
-    [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot);
+    [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot,
+                                               bool overlay);
     [[nodiscard]] Result<pid_t> fork_for(const Plan& plan, const Slot& slot);
     [[nodiscard]] Result<Running> launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan);
     [[nodiscard]] Result<void> end_left_behind(const Running& task);
@@ -81,6 +86,7 @@ class LinuxSandbox final : public ports::Sandbox {
     bool in_user_namespace_ = false;
     bool overlay_ = false;
     std::string cgroups_off_, namespaces_off_, users_off_, overlay_off_;  // why; empty: on
+    std::map<std::string, bool> small_code_;                              // by folder; snapshots never change
     Arena arena_;
     Launcher launcher_;
     std::map<TaskRef, Running> tasks_;

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "adapters/sandbox_linux/linux_sandbox.h"
 #include "base/text.h"
 
@@ -44,7 +46,8 @@ void LinuxSandbox::set_up_cgroups() {
         cgroups_off_ = tried.error().message;
         return;
     }
-    static_cast<void>(tried->remove());  // Refused where a task of an earlier agent is in it, as it should be.
+    static_cast<void>(
+        tried->remove());  // Refused where a task of an earlier agent is in it, as it should be.
     node_ = host::Cgroup::at(own);
     slots_.settings().parent = own;
 }
@@ -93,14 +96,16 @@ void LinuxSandbox::set_up_users() {
     }
 }
 
-// Nothing tells better whether confinement works than a confined task. It has a slot apart: the others may hold
-// tasks of an agent before us.
+// Nothing tells better whether confinement works than a confined task. It has a slot apart: the others may
+// hold tasks of an agent before us.
 Result<void> LinuxSandbox::try_task(bool with_overlay) {
     SlotSettings apart = slots_.settings();
     apart.folder += "/trial";
     apart.name += "trial-";
     Slots others = std::exchange(slots_, Slots(std::move(apart)));
+    const std::int64_t copied = std::exchange(settings_.copied_code_bytes_max, -1);
     auto tried = run_trial(with_overlay);
+    settings_.copied_code_bytes_max = copied;
     slots_.remove_free();
     slots_ = std::move(others);
     return tried;
@@ -128,8 +133,9 @@ Result<void> LinuxSandbox::run_trial(bool with_overlay) {
     static_cast<void>(remove_tree(settings_.folder + "/trial"));
     if (!ended) return fail(ended.error());
     if (ended->known && ended->exit_code == 0 && ended->signal == 0) return {};
-    return fail(ErrorCode::Unavailable, "a trial task ended with exit code " + std::to_string(ended->exit_code) +
-                                            " and signal " + std::to_string(ended->signal));
+    return fail(ErrorCode::Unavailable, "a trial task ended with exit code " +
+                                            std::to_string(ended->exit_code) + " and signal " +
+                                            std::to_string(ended->signal));
 }
 
 void LinuxSandbox::check_confinement() {
@@ -167,7 +173,8 @@ std::string LinuxSandbox::protections() const {
         list += what;
         if (!why_not.empty()) list += " (" + why_not + ")";
     };
-    tell(in_user_namespace_ ? "pid, mount, ipc and user namespaces" : "pid, mount and ipc namespaces", namespaces_off_);
+    tell(in_user_namespace_ ? "pid, mount, ipc and user namespaces" : "pid, mount and ipc namespaces",
+         namespaces_off_);
     if (namespaces_off_.empty()) {
         tell("read-only system", "");
         tell("private /tmp", "");

@@ -14,13 +14,15 @@ namespace {
 
 using Sandboxed = SandboxFixture;
 
-INSTANTIATE_TEST_SUITE_P(, Sandboxed,
-                         ::testing::Values(Limited{.name = "AsTheMachineAllows"},
-                                           Limited{.name = "WithoutOverlay", .overlay = false},
-                                           Limited{.name = "WithoutCgroups", .cgroups = false},
-                                           Limited{.name = "WithoutNamespaces", .namespaces = false},
-                                           Limited{.name = "WithProcessGroupsOnly", .namespaces = false, .cgroups = false}),
-                         [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    , Sandboxed,
+    ::testing::Values(Limited{.name = "AsTheMachineAllows"},
+                      Limited{.name = "WithSmallCopies", .small_copies = true},
+                      Limited{.name = "WithoutOverlay", .overlay = false},
+                      Limited{.name = "WithoutCgroups", .cgroups = false},
+                      Limited{.name = "WithoutNamespaces", .namespaces = false},
+                      Limited{.name = "WithProcessGroupsOnly", .namespaces = false, .cgroups = false}),
+    [](const auto& one) { return one.param.name; });
 
 TEST_P(Sandboxed, TellsTheExitCode) {
     for (const int code : {0, 1, 3, 255}) {
@@ -71,7 +73,8 @@ TEST_P(Sandboxed, RunsInItsWorkingFolderWithOutputsAndLogsReady) {
 }
 
 TEST_P(Sandboxed, HasASessionOfItsOwnAndNoFilesOfTheAgent) {
-    EXPECT_EQ(output_of("ps -o pid=,sid=,pgid= -p $$ | awk '{ print ($1==$2 && $2==$3) }'; ls /proc/$$/fd > list; tr '\\n' ' ' < list"),
+    EXPECT_EQ(output_of("ps -o pid=,sid=,pgid= -p $$ | awk '{ print ($1==$2 && $2==$3) }'; ls /proc/$$/fd > "
+                        "list; tr '\\n' ' ' < list"),
               "1\n0 1 2 ");
 }
 
@@ -85,7 +88,8 @@ TEST_P(Sandboxed, RaisesItsOwnOomScore) { EXPECT_EQ(output_of("cat /proc/self/oo
 TEST_P(Sandboxed, AJobThatOverwritesItsOwnScriptLeavesTheOriginalForTheNext) {
     const std::string code = base_ + "/code";
     ASSERT_TRUE(make_directories(code + "/sub"));
-    ASSERT_TRUE(write_file_atomically(code + "/train.sh", "echo original\necho broken > train.sh\nrm sub/data\n"));
+    ASSERT_TRUE(
+        write_file_atomically(code + "/train.sh", "echo original\necho broken > train.sh\nrm sub/data\n"));
     ASSERT_TRUE(write_file_atomically(code + "/sub/data", "data\n"));
     for (int round = 0; round < 2; ++round) {
         auto one = task("cat sub/data; bash train.sh; cat train.sh; ls sub; touch new; mv sub renamed");
@@ -112,13 +116,22 @@ TEST_P(Sandboxed, ForwardsSignalsToTheCommand) {
 
 TEST_P(Sandboxed, KillsWhatIgnoresSignalsLeavesItsSessionOrDaemonises) {
     const std::string seconds = unique_seconds();
-    const auto one = task("trap '' TERM INT HUP\n"
-                          "setsid bash -c 'trap \"\" TERM; sleep " + seconds + "' &\n"
-                          "(setsid sleep " + seconds + " >/dev/null 2>&1 &) &\n"
-                          "for i in 1 2 3 4 5 6 7 8 9 10; do sleep " + seconds + " & done\n"
-                          "echo ready; sleep " + seconds + "\nsleep " + seconds);
+    const auto one = task(
+        "trap '' TERM INT HUP\n"
+        "setsid bash -c 'trap \"\" TERM; sleep " +
+        seconds +
+        "' &\n"
+        "(setsid sleep " +
+        seconds +
+        " >/dev/null 2>&1 &) &\n"
+        "for i in 1 2 3 4 5 6 7 8 9 10; do sleep " +
+        seconds +
+        " & done\n"
+        "echo ready; sleep " +
+        seconds + "\nsleep " + seconds);
     start(one);
-    ASSERT_TRUE(wait_until([&] { return host::processes_with_argument(seconds).size() >= 13; })) << log_of(one);
+    ASSERT_TRUE(wait_until([&] { return host::processes_with_argument(seconds).size() >= 13; }))
+        << log_of(one);
     EXPECT_TRUE(sandbox_->kill(one.ref));
     EXPECT_TRUE(host::processes_with_argument(seconds).empty());
     const ports::TaskExit exit = finish(one);
@@ -143,8 +156,8 @@ TEST_P(Sandboxed, KillsAForkBomb) {
 
 TEST_P(Sandboxed, WhatTheCommandLeavesBehindDiesWithIt) {
     const std::string seconds = unique_seconds();
-    const auto one = task("setsid sleep " + seconds + " & (setsid sleep " + seconds + " &) ; sleep " + seconds +
-                          " & exit 4");
+    const auto one = task("setsid sleep " + seconds + " & (setsid sleep " + seconds + " &) ; sleep " +
+                          seconds + " & exit 4");
     EXPECT_EQ(run(one).exit_code, 4);
     EXPECT_TRUE(host::processes_with_argument(seconds).empty());
 }
@@ -182,12 +195,14 @@ TEST_P(Sandboxed, ATaskThatRunsCannotBeCollectedOrStartedAgain) {
 TEST_P(Sandboxed, SeveralTasksRunAtOnceAndApart) {
     std::vector<ports::ConfinedTask> tasks;
     for (int i = 0; i < 4; ++i) {
-        tasks.push_back(task("echo started; while [ ! -e go ]; do sleep 0.01; done; exit " + std::to_string(10 + i)));
+        tasks.push_back(
+            task("echo started; while [ ! -e go ]; do sleep 0.01; done; exit " + std::to_string(10 + i)));
         start(tasks.back());
     }
     EXPECT_TRUE(sandbox_->kill(tasks[1].ref));
     for (const int i : {0, 2, 3})
-        ASSERT_TRUE(write_file_atomically(sandbox_->written_files(tasks[static_cast<std::size_t>(i)]) + "/go", "", 0644));
+        ASSERT_TRUE(write_file_atomically(sandbox_->written_files(tasks[static_cast<std::size_t>(i)]) + "/go",
+                                          "", 0644));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         const ports::TaskExit exit = finish(tasks[i]);
         EXPECT_EQ(i == 1 ? exit.signal : exit.exit_code, i == 1 ? SIGKILL : static_cast<int>(10 + i));
@@ -219,7 +234,8 @@ TEST_P(Sandboxed, TasksSurviveTheirAgentAndAreTakenOver) {
     const auto ended = task("echo quick; exit 6");
     const auto never = task("echo never");
     start_from_an_agent_that_dies([&] { return make_sandbox(); }, {runs, ended});
-    ASSERT_TRUE(wait_until([&] { return text_of(state_path(ended.folder)).find("end ") != std::string::npos; }));
+    ASSERT_TRUE(
+        wait_until([&] { return text_of(state_path(ended.folder)).find("end ") != std::string::npos; }));
 
     const auto successor = make_sandbox();
     const auto found = successor->recover({runs, ended, never});
@@ -302,9 +318,10 @@ std::size_t lines_in(const std::string& path) { return split(text_of(path), '\n'
 
 std::size_t leaves_of(const std::string& prefix) {
     const auto entries = list_directory(host::own_cgroup_place().unified);
-    return entries ? static_cast<std::size_t>(std::ranges::count_if(
-                         *entries, [&](const DirectoryEntry& entry) { return entry.name.starts_with(prefix); }))
-                   : 0;
+    return entries
+               ? static_cast<std::size_t>(std::ranges::count_if(
+                     *entries, [&](const DirectoryEntry& entry) { return entry.name.starts_with(prefix); }))
+               : 0;
 }
 
 TEST_P(Sandboxed, ManyTasksLeaveNoFilesMountsCgroupsOrZombies) {

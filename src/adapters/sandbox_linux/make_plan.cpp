@@ -33,7 +33,8 @@ char* const* copy_list(const std::vector<std::string>& texts, Arena& arena) {
     return list;
 }
 
-void plan_command(const ports::ConfinedTask& task, const std::optional<DirectCommand>& direct, Plan& plan, Arena& arena) {
+void plan_command(const ports::ConfinedTask& task, const std::optional<DirectCommand>& direct, Plan& plan,
+                  Arena& arena) {
     plan.shell_arguments = copy_list({kShell, "-c", task.script}, arena);
     if (direct) {
         plan.programs = copy_list(direct->candidates, arena);
@@ -83,8 +84,9 @@ void plan_mounts(const MountNeeds& needs, Plan& plan, Arena& arena) {
                                       .writable = bind.writable,
                                       .owned_by_task = !bind.writable && lies_in(bind.path, task.folder)};
     }
-    std::sort(binds, binds + mounts.bind_count,
-              [](const BindStep& a, const BindStep& b) { return std::string_view(a.path) < std::string_view(b.path); });
+    std::sort(binds, binds + mounts.bind_count, [](const BindStep& a, const BindStep& b) {
+        return std::string_view(a.path) < std::string_view(b.path);
+    });
     mounts.binds = binds;
 }
 
@@ -98,10 +100,12 @@ bool lies_in(const std::string& path, const std::string& folder) {
     return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot, const PlanRules& rules, Arena& arena) {
+Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot, const PlanRules& rules,
+                       Arena& arena) {
     for (const std::string* path : {&task.folder, &task.working_folder, &task.log_file})
         if (!path->starts_with('/'))
-            return fail(ErrorCode::InvalidArgument, "path '" + *path + "' of a task does not start at the root");
+            return fail(ErrorCode::InvalidArgument,
+                        "path '" + *path + "' of a task does not start at the root");
     constexpr std::size_t kPlanBytesMax = 256U << 20;
     const auto direct = find_direct_command(task.script, task.environment);
     const std::size_t bytes = bytes_for(task, direct) + slot.scratch.size();

@@ -25,7 +25,7 @@ std::string overlay_upper_of(const std::string& task_folder);
 std::string overlay_work_of(const std::string& task_folder);
 
 // `arena` is started anew; the plan is good until it is started again.
-[[nodiscard]] Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot, const PlanRules& rules,
-                                     Arena& arena);
+[[nodiscard]] Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot,
+                                     const PlanRules& rules, Arena& arena);
 
 }  // namespace lavant::sandbox_linux

@@ -39,7 +39,8 @@ int open_bind(const BindStep& bind, int identity) {
         attributes.attr_set |= MOUNT_ATTR_IDMAP;
         attributes.userns_fd = static_cast<decltype(attributes.userns_fd)>(identity);
     }
-    if (::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) == 0) return tree;
+    if (::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) == 0)
+        return tree;
     const int error = errno;
     ::close(tree);
     errno = error;
@@ -50,8 +51,8 @@ int set_layer(int context, const char* key, const char* path) {
     return ::fsconfig(context, FSCONFIG_SET_STRING, key, path, 0);
 }
 
-// Sets the read-only layer. Seen through an idmapped mount where the task has a user of its own: only then may
-// it change files that the agent owns (the change goes to the upper layer).
+// Sets the read-only layer. Seen through an idmapped mount where the task has a user of its own: only then
+// may it change files that the agent owns (the change goes to the upper layer).
 int set_lower_layer(int context, const MountPlan& plan) {
     if (plan.identity < 0) return set_layer(context, "lowerdir", plan.overlay_lower);
     const BindStep lower{.path = plan.overlay_lower, .writable = false, .owned_by_task = true};
@@ -69,7 +70,8 @@ int open_overlay(const MountPlan& plan) {
     if (set_lower_layer(context, plan) != 0) return -1;
     if (set_layer(context, "upperdir", plan.overlay_upper) != 0) return -1;
     if (set_layer(context, "workdir", plan.overlay_work) != 0) return -1;
-    if (plan.overlay_in_user_namespace && ::fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0)
+    if (plan.overlay_in_user_namespace &&
+        ::fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0)
         return -1;
     if (::fsconfig(context, FSCONFIG_SET_FLAG, "volatile", nullptr, 0) != 0) return -1;
     if (::fsconfig(context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return -1;
@@ -78,8 +80,7 @@ int open_overlay(const MountPlan& plan) {
 
 Failure attach(int tree, const char* path) {
     if (const Failure failure = make_mount_point(path, !is_directory(tree))) return failure;
-    if (::move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
-        return failed("mount", path);
+    if (::move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) != 0) return failed("mount", path);
     ::close(tree);
     return {};
 }

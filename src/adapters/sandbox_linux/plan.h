@@ -28,7 +28,8 @@ struct BindStep {
 struct MountPlan {
     int view = -1;      // -1: no namespaces
     int identity = -1;  // user namespace for idmapped mounts; -1: none
-    const char* private_folder = "";  // hidden behind an empty tmpfs, so that the folders of other tasks are not seen
+    const char* private_folder =
+        "";  // hidden behind an empty tmpfs, so that the folders of other tasks are not seen
     const char* scratch_folder = "";  // becomes /tmp; empty: a tmpfs
     const BindStep* binds = nullptr;  // outer folders before inner ones
     std::size_t bind_count = 0;
@@ -49,9 +50,12 @@ struct Plan {
     bool change_user = false;  // to `user`, which no other task of this machine has
     uid_t user = 0;
     bool drop_capabilities = false;  // same user, but none of the agent's powers
-    bool find_descendants = false;   // no cgroup and no pid namespace: the supervisor finds what is left behind
+    bool find_descendants =
+        false;  // no cgroup and no pid namespace: the supervisor finds what is left behind
     std::int64_t processes_max = 0;  // 0: as inherited
     std::int64_t data_bytes_max = 0;
+    bool from_launcher =
+        false;  // which has raised the out-of-memory score and opened /dev/null for its children
     int state_fd = -1;
     int log_fd = -1;
     int go_fd = -1;  // closes when the agent has recorded the supervisor, or died

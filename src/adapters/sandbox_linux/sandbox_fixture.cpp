@@ -5,8 +5,6 @@
 
 #include <chrono>
 
-#include "host/trees.h"
-
 namespace lavant::sandbox_linux {
 
 bool wait_until(const std::function<bool()>& condition) {
@@ -41,7 +39,7 @@ void SandboxFixture::SetUp() {
 
 void SandboxFixture::TearDown() {
     sandbox_.reset();
-    EXPECT_TRUE(host::remove_whole_tree(base_));
+    EXPECT_TRUE(remove_tree(base_));
 }
 
 std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {
@@ -49,6 +47,7 @@ std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {
     settings.allow_namespaces = GetParam().namespaces;
     settings.allow_cgroups = GetParam().cgroups;
     settings.allow_overlay = GetParam().overlay;
+    if (!GetParam().small_copies) settings.copied_code_bytes_max = -1;
     auto made = LinuxSandbox::make(settings);
     EXPECT_TRUE(made) << made.error().message;
     return made ? *std::move(made) : nullptr;

@@ -17,6 +17,7 @@ struct Limited {
     bool namespaces = true;
     bool cgroups = true;
     bool overlay = true;
+    bool small_copies = false;
 };
 
 // True as soon as `condition` holds; false after 20 seconds.
@@ -37,7 +38,7 @@ class SandboxFixture : public ::testing::TestWithParam<Limited> {
     ports::TaskExit finish(const ports::ConfinedTask& task);  // waits, collects; not yet released
     ports::TaskExit run(const ports::ConfinedTask& task);     // start, finish, release
     std::string log_of(const ports::ConfinedTask& task) const { return text_of(task.log_file); }
-    std::string output_of(const std::string& script);         // log of a task that must succeed
+    std::string output_of(const std::string& script);  // log of a task that must succeed
     bool confined() const { return sandbox_->protections().starts_with("pid"); }
 
     std::string base_;

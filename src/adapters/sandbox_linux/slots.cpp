@@ -4,7 +4,6 @@
 
 #include "adapters/sandbox_linux/system_view.h"
 #include "base/log.h"
-#include "host/trees.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -18,8 +17,9 @@ Result<int> Slots::take() {
     Slot& slot = at(number);
     // Something of an earlier agent that nobody claims: it must not mix with the new task.
     if (slot.leaf && slot.leaf->populated() && !slot.leaf->kill_all(kKillLimit))
-        return fail(ErrorCode::Unavailable, "processes in cgroup '" + slot.leaf->place().unified +
-                                                "' do not die; see what they wait for, or restart the machine");
+        return fail(ErrorCode::Unavailable,
+                    "processes in cgroup '" + slot.leaf->place().unified +
+                        "' do not die; see what they wait for, or restart the machine");
     if (!slot.clean) LAVANT_TRY_VOID(clean(slot));
     slot.taken = true;
     slot.clean = false;
@@ -39,7 +39,7 @@ void Slots::give_back(int number) {
 }
 
 Result<void> Slots::clean(Slot& slot) {
-    if (!slot.scratch.empty()) LAVANT_TRY_VOID(host::remove_contents(slot.scratch));
+    if (!slot.scratch.empty()) LAVANT_TRY_VOID(remove_contents(slot.scratch));
     slot.clean = true;
     return {};
 }
@@ -51,8 +51,8 @@ void Slots::remove_free() {
 
 Result<void> Slots::make_up_to(int number) {
     if (number < 0 || number >= settings_.slots_max)
-        return fail(ErrorCode::ResourceExhausted,
-                    "this node runs " + std::to_string(settings_.slots_max) + " tasks already; wait for one to end");
+        return fail(ErrorCode::ResourceExhausted, "this node runs " + std::to_string(settings_.slots_max) +
+                                                      " tasks already; wait for one to end");
     while (static_cast<int>(slots_.size()) <= number) {
         LAVANT_TRY(Slot slot, make(static_cast<int>(slots_.size())));
         slots_.push_back(std::move(slot));

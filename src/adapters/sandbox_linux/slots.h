@@ -1,6 +1,7 @@
 #pragma once
-// A slot is what a running task occupies on its node: a cgroup to be tracked and killed by, a user of its own,
-// and a /tmp. Slots are kept and used again by later tasks, because making them costs more than a no-op task.
+// A slot is what a running task occupies on its node: a cgroup to be tracked and killed by, a user of its
+// own, and a /tmp. Slots are kept and used again by later tasks, because making them costs more than a no-op
+// task.
 
 #include <optional>
 #include <string>

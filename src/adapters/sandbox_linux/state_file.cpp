@@ -25,7 +25,8 @@ bool read_started(std::string_view line, TaskState& state) {
     const auto values = numbers(words, 2, 5);
     if (!values || words[0] != "task") return false;
     state.boot = std::string(words[1]);
-    state.supervisor = {.pid = static_cast<pid_t>((*values)[0]), .start_ticks = static_cast<std::uint64_t>((*values)[1])};
+    state.supervisor = {.pid = static_cast<pid_t>((*values)[0]),
+                        .start_ticks = static_cast<std::uint64_t>((*values)[1])};
     state.slot = static_cast<int>((*values)[2]);
     state.oom_kills = (*values)[3];
     state.cpu_micros = (*values)[4];
@@ -42,13 +43,13 @@ void read_ended(std::string_view line, TaskState& state) {
     if (words[0] != "end") return;
     const auto values = numbers(words, 1, 5);
     if (!values) return;
-    state.end = ports::TaskExit{.known = true,
-                                .exit_code = static_cast<int>((*values)[0]),
-                                .signal = static_cast<int>((*values)[1]),
-                                .out_of_memory = false,
-                                .usage = {.cpu_micros = (*values)[2],
-                                          .memory_peak_bytes = (*values)[3],
-                                          .wall_micros = (*values)[4]}};
+    state.end = ports::TaskExit{
+        .known = true,
+        .exit_code = static_cast<int>((*values)[0]),
+        .signal = static_cast<int>((*values)[1]),
+        .out_of_memory = false,
+        .usage = {
+            .cpu_micros = (*values)[2], .memory_peak_bytes = (*values)[3], .wall_micros = (*values)[4]}};
 }
 
 }  // namespace

@@ -14,10 +14,10 @@ namespace lavant::sandbox_linux {
 
 struct TaskState {
     host::ProcessMark supervisor;
-    std::string boot;            // of the machine: marks of an earlier boot mean nothing
+    std::string boot;  // of the machine: marks of an earlier boot mean nothing
     int slot = 0;
-    std::int64_t oom_kills = 0;  // of the node's cgroup, when the task started
-    std::int64_t cpu_micros = 0; // of the task's cgroup, when the task started
+    std::int64_t oom_kills = 0;   // of the node's cgroup, when the task started
+    std::int64_t cpu_micros = 0;  // of the task's cgroup, when the task started
 
     std::optional<ports::TaskExit> end;
     std::string failure;  // the command was never started, and why

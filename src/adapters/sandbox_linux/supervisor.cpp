@@ -43,8 +43,8 @@ void write_line(const char* text, int length) {
 
 [[noreturn]] void give_up(const Failure& failure) {
     std::array<char, 4600> line{};
-    const int length = std::snprintf(line.data(), line.size(), "failed %d %s%s%s\n", failure.error, failure.step,
-                                     failure.path[0] != '\0' ? " " : "", failure.path);
+    const int length = std::snprintf(line.data(), line.size(), "failed %d %s%s%s\n", failure.error,
+                                     failure.step, failure.path[0] != '\0' ? " " : "", failure.path);
     write_line(line.data(), std::min(length, static_cast<int>(line.size()) - 1));
     ::_exit(125);
 }
@@ -63,13 +63,6 @@ void set_limit(__rlimit_resource resource, std::int64_t value) {
     limit.rlim_max = std::min(limit.rlim_max, wanted);
     limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
     ::setrlimit(resource, &limit);
-}
-
-void raise_own_oom_score() {
-    const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0) return;
-    [[maybe_unused]] const ssize_t written = ::write(file, "600", 3);
-    ::close(file);
 }
 
 // The raw calls: the C library's versions would try to change other threads as well.
@@ -93,17 +86,15 @@ Failure drop_powers(const Plan& plan) {
 
 Failure prepare_to_run(const Plan& plan) {
     if (::setsid() < 0) return {errno, "start a session", ""};
-    if (::chdir(plan.working_folder) != 0)
-        return {errno, "change to working folder", plan.working_folder};
-    raise_own_oom_score();
+    if (::chdir(plan.working_folder) != 0) return {errno, "change to working folder", plan.working_folder};
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NPROC, plan.processes_max);
     set_limit(RLIMIT_DATA, plan.data_bytes_max);
     if (const Failure failure = drop_powers(plan)) return failure;
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
-    for (const int number : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN,
-                             SIGTTOU, SIGALRM, SIGXFSZ})
+    for (const int number : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP,
+                             SIGTTIN, SIGTTOU, SIGALRM, SIGXFSZ})
         ::sigaction(number, &action, nullptr);
     sigset_t none;
     ::sigemptyset(&none);
@@ -132,10 +123,13 @@ Failure keep_own_files(const Plan& plan) {
     const int state = ::fcntl(plan.state_fd, F_DUPFD_CLOEXEC, kAbove);
     const int go = ::fcntl(plan.go_fd, F_DUPFD_CLOEXEC, kAbove);
     const int log = ::fcntl(plan.log_fd, F_DUPFD_CLOEXEC, kAbove);
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (state < 0 || go < 0 || log < 0 || nothing < 0) return {errno, "prepare file descriptors", ""};
-    ::dup2(nothing, 0);
-    ::fcntl(0, F_SETFD, 0);
+    if (state < 0 || go < 0 || log < 0) return {errno, "prepare file descriptors", ""};
+    if (!plan.from_launcher) {
+        const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (nothing < 0) return {errno, "open /dev/null", ""};
+        ::dup2(nothing, 0);
+        ::fcntl(0, F_SETFD, 0);
+    }
     ::dup2(log, 1);
     ::dup2(log, 2);
     ::dup3(state, kStateFd, O_CLOEXEC);
@@ -213,21 +207,29 @@ void write_end(const Ended& ended, std::int64_t wall_micros) {
     std::array<char, 160> line{};
     const int code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 0;
     const int number = WIFSIGNALED(ended.status) ? WTERMSIG(ended.status) : 0;
-    const int length = std::snprintf(line.data(), line.size(), "end %d %d %lld %lld %lld\n", code, number,
-                                     static_cast<long long>(ended.cpu_micros),
-                                     static_cast<long long>(ended.memory_peak_bytes),
-                                     static_cast<long long>(wall_micros));
+    const int length =
+        std::snprintf(line.data(), line.size(), "end %d %d %lld %lld %lld\n", code, number,
+                      static_cast<long long>(ended.cpu_micros),
+                      static_cast<long long>(ended.memory_peak_bytes), static_cast<long long>(wall_micros));
     write_line(line.data(), length);
 }
 
 }  // namespace
 
-void supervise(const Plan& plan) {
-    // An ordinary user's process may write this of itself only while it is dumpable; the command inherits it.
-    if (::geteuid() != 0) {
-        ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-        raise_own_oom_score();
+void raise_own_oom_score() {
+    // An ordinary user's process may write this of itself only while it is dumpable.
+    const int dumpable = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    if (dumpable != 1) ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) {
+        [[maybe_unused]] const ssize_t written = ::write(file, "600", 3);
+        ::close(file);
     }
+    if (dumpable != 1) ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+void supervise(const Plan& plan) {
+    if (!plan.from_launcher) raise_own_oom_score();
     // The agent's secrets are in this process's memory: the task must not be able to look.
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     ::prctl(PR_SET_NAME, "lavant-task", 0, 0, 0);

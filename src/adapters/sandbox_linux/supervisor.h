@@ -7,6 +7,9 @@
 
 namespace lavant::sandbox_linux {
 
+// Makes the kernel prefer this process and its children to the agent when memory runs out.
+void raise_own_oom_score();
+
 // Runs in the child, with all signals blocked.
 [[noreturn]] void supervise(const Plan& plan);
 

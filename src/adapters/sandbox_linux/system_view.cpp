@@ -22,8 +22,17 @@
 namespace lavant::sandbox_linux {
 namespace {
 
-constexpr std::array kSystemFolders = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
-                                       "/etc", "/opt", "/nix", "/run/systemd/resolve"};
+constexpr std::array kSystemFolders = {"/usr",
+                                       "/bin",
+                                       "/sbin",
+                                       "/lib",
+                                       "/lib32",
+                                       "/lib64",
+                                       "/libx32",
+                                       "/etc",
+                                       "/opt",
+                                       "/nix",
+                                       "/run/systemd/resolve"};
 constexpr std::array kDevices = {"null", "zero", "full", "random", "urandom", "tty"};
 
 Error failed(const std::string& attempted) { return system_error(attempted, errno); }
@@ -76,7 +85,8 @@ Result<void> show_system(const std::string& root, std::vector<std::string>& show
         }
     }
     // Without what is mounted below (cgroups, debugfs) where we may: mounts locked by a user namespace stay.
-    if (!bind_read_only("/sys", root + "/sys", false)) static_cast<void>(bind_read_only("/sys", root + "/sys", true));
+    if (!bind_read_only("/sys", root + "/sys", false))
+        static_cast<void>(bind_read_only("/sys", root + "/sys", true));
     return {};
 }
 
@@ -101,8 +111,10 @@ Result<void> make_device(const std::string& root, const std::string& name) {
 Result<void> make_devices(const std::string& root) {
     for (const char* folder : {"/dev", "/dev/shm", "/dev/pts"}) ::mkdir((root + folder).c_str(), 0755);
     for (const char* name : kDevices) LAVANT_TRY_VOID(make_device(root, name));
-    for (const auto& [name, target] : {std::pair{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"},
-                                       {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"},
+    for (const auto& [name, target] : {std::pair{"fd", "/proc/self/fd"},
+                                       {"stdin", "/proc/self/fd/0"},
+                                       {"stdout", "/proc/self/fd/1"},
+                                       {"stderr", "/proc/self/fd/2"},
                                        {"ptmx", "pts/ptmx"}})
         if (::symlink(target, (root + "/dev/" + name).c_str()) != 0)
             return fail(failed("make /dev/" + std::string(name)));
@@ -112,11 +124,13 @@ Result<void> make_devices(const std::string& root) {
     return {};
 }
 
-// In a user namespace the kernel lets us mount a /proc only where one is seen already; the task's own covers it.
+// In a user namespace the kernel lets us mount a /proc only where one is seen already; the task's own covers
+// it.
 Result<void> keep_proc_visible(const std::string& root) {
     if (!in_made_user_namespace()) return {};
     const Fd tree(::open_tree(AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
-    if (!tree || ::move_mount(tree.get(), "", AT_FDCWD, (root + "/proc").c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    if (!tree ||
+        ::move_mount(tree.get(), "", AT_FDCWD, (root + "/proc").c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
         return fail(failed("mount '/proc'"));
     return {};
 }
@@ -135,7 +149,8 @@ Result<SystemView> build_view() {
         return fail(failed("make mounts private"));
     ::umask(0);
     const std::string root = "/tmp";
-    if (::mount("tmpfs", root.c_str(), "tmpfs", MS_NOSUID, "mode=0755") != 0) return fail(failed("mount a tmpfs"));
+    if (::mount("tmpfs", root.c_str(), "tmpfs", MS_NOSUID, "mode=0755") != 0)
+        return fail(failed("mount a tmpfs"));
     SystemView view;
     LAVANT_TRY_VOID(show_system(root, view.shown));
     LAVANT_TRY_VOID(make_devices(root));
@@ -219,8 +234,9 @@ Result<void> try_user_namespace() {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return answer;
-    return fail(ErrorCode::PermissionDenied,
-                count > 0 ? std::string(text.data(), static_cast<std::size_t>(count)) : "user namespaces do not work");
+    return fail(ErrorCode::PermissionDenied, count > 0
+                                                 ? std::string(text.data(), static_cast<std::size_t>(count))
+                                                 : "user namespaces do not work");
 }
 
 Result<Fd> make_identity(uid_t user) {
@@ -242,7 +258,8 @@ Result<Fd> make_identity(uid_t user) {
     for (const auto& [name, own] : {std::pair{"/uid_map", ::geteuid()}, {"/gid_map", ::getegid()}}) {
         const std::string map = std::to_string(own) + " " + std::to_string(user) + " 1";
         const Fd file(::open((base + name).c_str(), O_WRONLY | O_CLOEXEC));
-        mapped = mapped && file && ::write(file.get(), map.data(), map.size()) == static_cast<ssize_t>(map.size());
+        mapped =
+            mapped && file && ::write(file.get(), map.data(), map.size()) == static_cast<ssize_t>(map.size());
     }
     const int error = errno;
     if (mapped) identity.reset(::open((base + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
