@@ -122,6 +122,7 @@ class Loop {
     Instant timer_at_{};
     bool polling_ = false;
     Instant remembered_{};
+    std::optional<std::string> programs_;  // a folder, "" if none is needed; nullopt before the first look
     std::shared_ptr<bool> alive_;  // shared: callbacks of the wires see whether the loop is still there
 };
 

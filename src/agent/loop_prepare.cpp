@@ -121,8 +121,9 @@ Result<void> Loop::set_up(Work& work) {
                                                         "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
-    const std::string programs =
-        work.launch.environment.kind == "image" ? make_python_link(settings_.folder) : std::string();
+    const bool is_image = work.launch.environment.kind == "image";
+    if (is_image && !programs_) programs_ = make_python_link(settings_.folder);
+    const std::string programs = is_image ? *programs_ : "";
     if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
     ports::ConfinedTask& confined = work.confined;

@@ -121,7 +121,7 @@ void AgentHub::send(NodeId node, ToAgent message) {
         tasks_.started(node, *start);
     } else if (const auto* forget = std::get_if<ForgetTask>(&message)) {
         tasks_.forgotten(forget->task);
-        logs_.forget(forget->task.job);
+        if (!tasks_.has_job(forget->task.job)) logs_.forget(forget->task.job);
     } else if (std::holds_alternative<ReleaseNode>(message)) {
         tasks_.released(node);
     }

@@ -366,6 +366,20 @@ TEST_F(AgentHubTest, GoesOnWithALogAfterARestartOfTheServer) {
         201);
 }
 
+TEST_F(AgentHubTest, GoesOnWithTheLogsOfAJobWhoseOtherTaskIsForgotten) {
+    const TaskRef second{kTask.job, 1, 1};
+    hub_->send(kNode, start_of(kTask));
+    hub_->send(kOther, start_of(second));
+    Socket bulk = dial("18/bulk", credential(kOther));
+    const std::string file = "user_logs/std_log_process_1.txt";
+    bulk.say(LogBytes{second, file, 0, "one\n"});
+    EXPECT_EQ(bulk.peer->durable(), 4U);
+    hub_->send(kNode, ForgetTask{kTask});
+    bulk.say(LogBytes{second, file, 4, "two\n"});
+    EXPECT_EQ(bulk.peer->durable(), 8U);
+    EXPECT_EQ(log_of(file), "one\ntwo\n");
+}
+
 TEST_F(AgentHubTest, CutsALogThatIsTooLong) {
     log_limit_ = 10;
     make_hub();

@@ -160,9 +160,10 @@ void TaskTable::load_launch(HeldTask& task) const {
     if (launch) task.launch = std::make_shared<const Launch>(std::move(*launch));
 }
 
-std::size_t TaskTable::size() const {
+bool TaskTable::has_job(JobId job) const {
     const std::scoped_lock lock(mutex_);
-    return tasks_.size();
+    const auto found = tasks_.lower_bound(TaskRef{job, 0, 0});
+    return found != tasks_.end() && found->first.job == job;
 }
 
 }  // namespace lavant::api

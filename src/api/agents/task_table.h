@@ -42,7 +42,7 @@ class TaskTable {
     // May a task on this node read that blob, or list below that prefix?
     bool may_read(NodeId node, std::string_view container, std::string_view path);
     static bool may_write(const HeldTask& task, std::string_view container, std::string_view path);
-    std::size_t size() const;
+    bool has_job(JobId job) const;  // any task of it
 
  private:
     void load_launch(HeldTask& task) const;
