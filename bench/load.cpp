@@ -3,7 +3,8 @@
 //   load submit N CONNECTIONS [SIZE] [PREFIX]   as fast as they are acknowledged
 //   load latency N [SIZE]                       one after the other: submit, wait for the end; percentiles
 //
-// LAVANT_ENDPOINT, LAVANT_CA and LAVANT_TOKEN as `lavant env` prints them. LAVANT_BENCH_SANDBOX=off runs them unconfined.
+// LAVANT_ENDPOINT, LAVANT_CA and LAVANT_TOKEN as `lavant env` prints them. LAVANT_BENCH_SANDBOX=off runs them
+// unconfined.
 
 #include <time.h>
 
@@ -42,7 +43,8 @@ class Bench {
     CurlClient client() const { return CurlClient({.ca_file = variable("LAVANT_CA")}); }
 
     bool submit(CurlClient& http, const std::string& name) const {
-        std::string body = R"({"properties":{"jobType":"Command","command":"/bin/true","environmentId":"azureml:base:1",)";
+        std::string body =
+            R"({"properties":{"jobType":"Command","command":"/bin/true","environmentId":"azureml:base:1",)";
         if (variable("LAVANT_BENCH_SANDBOX") == "off") body += R"("properties":{"lavant.sandbox":"off"},)";
         body += R"("resources":{"instanceCount":1,"instanceType":")" + size_ + R"("}}})";
         return send(http, "PUT", workspace() + "/jobs/" + name + "?api-version=2025-01-01-preview", body);
@@ -53,15 +55,18 @@ class Bench {
 
  private:
     std::string workspace() const {
-        return endpoint_ + "/subscriptions/" + variable("LAVANT_SUB") + "/resourceGroups/" + variable("LAVANT_RG") +
-               "/providers/Microsoft.MachineLearningServices/workspaces/" + variable("LAVANT_WS");
+        return endpoint_ + "/subscriptions/" + variable("LAVANT_SUB") + "/resourceGroups/" +
+               variable("LAVANT_RG") + "/providers/Microsoft.MachineLearningServices/workspaces/" +
+               variable("LAVANT_WS");
     }
-    static bool send(CurlClient& http, const std::string& method, const std::string& url, const std::string& body) {
+    static bool send(CurlClient& http, const std::string& method, const std::string& url,
+                     const std::string& body) {
         ClientRequest request;
         request.method = method;
         request.url = url;
         request.body = body;
-        request.headers = {{"Authorization", "Bearer " + variable("LAVANT_TOKEN")}, {"Content-Type", "application/json"}};
+        request.headers = {{"Authorization", "Bearer " + variable("LAVANT_TOKEN")},
+                           {"Content-Type", "application/json"}};
         const Result<HttpResponse> answer = http.send(request);
         if (answer && answer->status / 100 == 2) return true;
         std::fprintf(stderr, "%s %s: %s\n", method.c_str(), url.c_str(),
@@ -87,7 +92,8 @@ int run_submit(int count, int connections, const std::string& size, const std::s
     }
     for (std::thread& thread : threads) thread.join();
     const double wall = now_seconds() - before;
-    std::printf("{\"count\": %d, \"failed\": %d, \"wall_s\": %.3f, \"per_s\": %.1f}\n", count, failed.load(), wall, count / wall);
+    std::printf("{\"count\": %d, \"failed\": %d, \"wall_s\": %.3f, \"per_s\": %.1f}\n", count, failed.load(),
+                wall, count / wall);
     return failed == 0 ? 0 : 1;
 }
 
@@ -96,15 +102,17 @@ int run_latency(int count, const std::string& size) {
     CurlClient http = bench.client();
     std::vector<double> millis;
     for (int i = 0; i < count; ++i) {
-        const std::string name = "latency" + std::to_string(static_cast<long long>(now_seconds() * 1e6)) + std::to_string(i);
+        const std::string name =
+            "latency" + std::to_string(static_cast<long long>(now_seconds() * 1e6)) + std::to_string(i);
         const double before = now_seconds();
         if (!bench.submit(http, name) || !bench.wait(http, name)) return 1;
         millis.push_back((now_seconds() - before) * 1000);
     }
     const double first = millis.front();
     std::sort(millis.begin(), millis.end());
-    std::printf("{\"count\": %d, \"first_ms\": %.2f, \"p50_ms\": %.2f, \"p90_ms\": %.2f, \"p99_ms\": %.2f}\n", count, first,
-                millis[millis.size() / 2], millis[millis.size() * 9 / 10], millis[millis.size() * 99 / 100]);
+    std::printf("{\"count\": %d, \"first_ms\": %.2f, \"p50_ms\": %.2f, \"p90_ms\": %.2f, \"p99_ms\": %.2f}\n",
+                count, first, millis[millis.size() / 2], millis[millis.size() * 9 / 10],
+                millis[millis.size() * 99 / 100]);
     return 0;
 }
 
@@ -114,7 +122,8 @@ int main(int argc, char** argv) {
     const std::string verb = argc > 1 ? argv[1] : "";
     const std::string fallback = "Standard_DS1_v2";
     if (verb == "submit" && argc > 3)
-        return run_submit(std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? argv[4] : fallback, argc > 5 ? argv[5] : "bench");
+        return run_submit(std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? argv[4] : fallback,
+                          argc > 5 ? argv[5] : "bench");
     if (verb == "latency" && argc > 2) return run_latency(std::atoi(argv[2]), argc > 3 ? argv[3] : fallback);
     std::fprintf(stderr, "usage: load submit N CONNECTIONS [SIZE] [PREFIX] | load latency N [SIZE]\n");
     return 2;

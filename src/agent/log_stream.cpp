@@ -71,10 +71,8 @@ void Collapser::finish(std::string& out) {
 }
 
 Result<LogStream> LogStream::open(const std::string& path, std::size_t window) {
-    LogStream stream;
-    LAVANT_TRY(stream.file_, open_file(path, O_RDONLY | O_CLOEXEC));
-    stream.window_ = window;
-    return stream;
+    LAVANT_TRY(Fd file, open_file(path, O_RDONLY | O_CLOEXEC));
+    return LogStream(std::move(file), window);
 }
 
 Result<std::uint64_t> LogStream::pull() {
@@ -90,7 +88,8 @@ Result<std::uint64_t> LogStream::pull() {
         }
         collapser_.take({buffer, got}, held_);
         read_ += got;
-        // Bytes that are known to be safe need not be held: the server had them from an earlier agent process.
+        // Bytes that are known to be safe need not be held: the server had them from an earlier agent
+        // process.
         if (kept_ > held_from_) {
             const std::size_t drop = std::min<std::size_t>(kept_ - held_from_, held_.size());
             held_.erase(0, drop);
@@ -148,7 +147,9 @@ std::string_view LogStream::bytes(std::uint64_t from, std::uint64_t to) const {
 Result<void> LogStream::keep(std::uint64_t offset) {
     kept_ = std::max(kept_, offset);
     const std::size_t drop =
-        kept_ > held_from_ ? static_cast<std::size_t>(std::min<std::uint64_t>(kept_ - held_from_, held_.size())) : 0;
+        kept_ > held_from_
+            ? static_cast<std::size_t>(std::min<std::uint64_t>(kept_ - held_from_, held_.size()))
+            : 0;
     if (drop == held_.size()) {
         held_.clear();
     } else {

@@ -1,7 +1,7 @@
 #pragma once
-// A task's log as it is shipped: the file's lines, with progress bars that redraw themselves by carriage returns
-// collapsed to their last state. The stream is a pure function of the file, so offsets into it mean the same to
-// every agent process and nothing about them needs to be kept.
+// A task's log as it is shipped: the file's lines, with progress bars that redraw themselves by carriage
+// returns collapsed to their last state. The stream is a pure function of the file, so offsets into it mean
+// the same to every agent process and nothing about them needs to be kept.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ class Collapser {
 
  private:
     void put(std::string_view text, std::string& out);
-    std::string line_;            // of the unfinished line, what is not overwritten and not shipped yet
+    std::string line_;             // of the unfinished line, what is not overwritten and not shipped yet
     bool return_pending_ = false;  // a carriage return whose meaning the next character decides
 };
 
@@ -29,6 +29,7 @@ class LogStream {
  public:
     // `window` bounds the bytes held in memory; what lies beyond is read when keep() makes room.
     [[nodiscard]] static Result<LogStream> open(const std::string& path, std::size_t window);
+    LogStream(Fd file, std::size_t window) : file_(std::move(file)), window_(window) {}  // readable
 
     // Reads what the file has got. Returns the stream's length as far as it is known to be sendable.
     [[nodiscard]] Result<std::uint64_t> pull();
@@ -46,9 +47,9 @@ class LogStream {
  private:
     Fd file_;
     std::size_t window_ = 0;
-    std::uint64_t read_ = 0;       // file offset behind the collapser
+    std::uint64_t read_ = 0;  // file offset behind the collapser
     Collapser collapser_;
-    std::string held_;             // stream bytes from held_from_
+    std::string held_;  // stream bytes from held_from_
     std::uint64_t held_from_ = 0;
     std::uint64_t kept_ = 0;
     bool closed_ = false;

@@ -1,7 +1,7 @@
 #include "agent/log_stream.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <random>

@@ -37,7 +37,8 @@ class Loop::Wire final : public ports::LinkHandler {
  public:
     Wire(Loop& loop, Link link) : loop_(loop), link_(link) {}
     void dial() {
-        const std::string path = routes_of(loop_.settings_.node) + (link_ == Link::Control ? "/control" : "/bulk");
+        const std::string path =
+            routes_of(loop_.settings_.node) + (link_ == Link::Control ? "/control" : "/bulk");
         kept_ = loop_.ports_.wire.keep_link(path, loop_.credential_, *this);
     }
     void send(const FromAgent& message) {
@@ -76,6 +77,8 @@ Loop::~Loop() {
 }
 
 Result<void> Loop::start() {
+    if (!settings_.machine_boot.empty())
+        LAVANT_TRY_VOID(forget_tasks_of_another_boot(settings_.folder, settings_.machine_boot));
     LAVANT_TRY(Started started, recover());
     give(std::move(started));
     // Those that ended while no agent was there.
@@ -113,13 +116,15 @@ void Loop::enrolled(const Result<ports::HttpResponse>& answer) {
         credential_ = body ? (*body)["credential"].string() : "";
         const Result<void> kept = write_file_atomically(settings_.folder + "/credential", credential_);
         if (credential_.empty() || !kept) {
-            log(Level::Error, "enrol_failed", {{"error", kept ? "the answer has no credential" : kept.error().message}});
+            log(Level::Error, "enrol_failed",
+                {{"error", kept ? "the answer has no credential" : kept.error().message}});
             return give(Refused{});
         }
         return dial();
     }
     if (answer && answer->status / 100 == 4 && answer->status != 429) {
-        log(Level::Error, "enrol_refused", {{"status", std::to_string(answer->status)}, {"body", answer->body}});
+        log(Level::Error, "enrol_refused",
+            {{"status", std::to_string(answer->status)}, {"body", answer->body}});
         refused_ = true;
         return give(Refused{});
     }
@@ -213,7 +218,8 @@ void Loop::drain() {
 
 void Loop::arm_timer() {
     const std::optional<Instant> wake = machine_.next_wake();
-    // A timer that comes too early only makes a tick that does nothing: cheaper than setting it anew for each job.
+    // A timer that comes too early only makes a tick that does nothing: cheaper than setting it anew for each
+    // job.
     if (!wake || (timer_ != 0 && timer_at_ <= *wake)) return;
     ports_.reactor.cancel(timer_);
     timer_at_ = *wake;
@@ -369,7 +375,7 @@ void Loop::carry_out(Forget& action) {
     if (found == work_.end()) return;
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
-    const Result<void> removed = remove_tree(found->second->paths.folder);
+    const Result<void> removed = remove_task_folder(found->second->paths);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The agent's runtime: feeds the machine with what happens on the node and on the wires, and carries out what it
-// decides. One thread; nothing here decides anything about a task's fate.
+// The agent's runtime: feeds the machine with what happens on the node and on the wires, and carries out what
+// it decides. One thread; nothing here decides anything about a task's fate.
 
 #include <deque>
 #include <map>
@@ -20,11 +20,12 @@ namespace lavant::agent {
 
 struct LoopSettings {
     NodeId node;
-    std::string folder;       // the node's own; 0700
-    std::string server_url;   // as tasks see it
+    std::string folder;      // the node's own; 0700
+    std::string server_url;  // as tasks see it
     std::string ca_file;
-    std::string enrol_token;  // needed once, before the folder has a credential
-    std::string boot;         // names this agent process
+    std::string enrol_token;   // needed once, before the folder has a credential
+    std::string boot;          // names this agent process: "<the machine's boot>.<anything>"
+    std::string machine_boot;  // empty: not known
     std::string host;
     Resources resources;
     bool confined = true;

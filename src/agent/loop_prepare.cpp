@@ -35,9 +35,11 @@ bool lies_in(const std::string& path, const std::string& folder) {
 Result<void> check_local(const std::string& path, const std::string& server_folder) {
     const std::string real = real_path(path);
     if (real.empty())
-        return fail(ErrorCode::NotFound, "'" + path + "' does not exist on this node; upload it, or name a datastore");
+        return fail(ErrorCode::NotFound,
+                    "'" + path + "' does not exist on this node; upload it, or name a datastore");
     if (lies_in(real, server_folder) || lies_in(server_folder, real))
-        return fail(ErrorCode::PermissionDenied, "'" + path + "' holds the server's own files; use another folder");
+        return fail(ErrorCode::PermissionDenied,
+                    "'" + path + "' holds the server's own files; use another folder");
     return {};
 }
 
@@ -53,19 +55,22 @@ std::string borrowed_python(const std::string& python_home) {
     return "";
 }
 
-// Commands written for an image say `python`; Debian has only python3. Returns the folder with the link, "" if
-// there is nothing to stand in for.
-std::string programs_that_stand_in(const std::string& node_folder) {
-    if (exists("/usr/bin/python") || exists("/usr/local/bin/python") || !exists("/usr/bin/python3")) return "";
-    const std::string folder = node_folder + "/bin";
-    if (exists(folder + "/python")) return folder;
+// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if
+// none is needed or possible.
+std::string make_python_link(const std::string& node_folder) {
+    for (const char* place : {"/usr/local/bin/python", "/usr/bin/python"})
+        if (exists(place)) return "";
+    if (!exists("/usr/bin/python3")) return "";
+    const std::string folder = node_folder + "/programs";
+    const std::string link = folder + "/python";
+    if (exists(link)) return folder;
     if (!make_directories(folder, 0755)) return "";
-    const bool made = ::symlink("/usr/bin/python3", (folder + "/python").c_str()) == 0 || errno == EEXIST;
-    return made ? folder : "";
+    return ::symlink("/usr/bin/python3", link.c_str()) == 0 || errno == EEXIST ? folder : std::string();
 }
 
 bool is_of_the_system(const std::string& path) {
-    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") || lies_in(path, "/lib");
+    return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") ||
+           lies_in(path, "/lib");
 }
 
 }  // namespace
@@ -82,10 +87,10 @@ void Loop::carry_out(Prepare& action) {
     Result<lavant::Launch> launch = wire::decode_launch(work.start.launch);
     if (!launch) return prepare_failed(work, launch.error());
     work.launch = std::move(*launch);
-    // Left by an agent that died while it prepared this very task.
-    if (exists(work.paths.folder)) (void)remove_tree(work.paths.folder);
-    Result<void> ready = make_task_folders(work.launch, work.start, work.paths);
-    if (ready) ready = set_up(work);
+    Result<Fd> task_log = make_task_folders(work.launch, work.start, work.paths);
+    if (!task_log) return prepare_failed(work, task_log.error());
+    work.log.emplace(std::move(*task_log), settings_.machine.log_window_bytes);
+    const Result<void> ready = set_up(work);
     if (!ready) return prepare_failed(work, ready.error());
     fetch(work);
 }
@@ -111,14 +116,15 @@ Result<void> Loop::set_up(Work& work) {
     for (const std::string& folder : {python, python.empty() ? "" : borrowed_python(python)}) {
         if (is_of_the_system(folder)) continue;
         if (!exists(folder))
-            return fail(ErrorCode::InvalidArgument,
-                        "the Python environment '" + folder + "' does not exist on this node; name an image, or "
-                        "submit from an environment that the node has");
+            return fail(ErrorCode::InvalidArgument, "the Python environment '" + folder +
+                                                        "' does not exist on this node; name an image, or "
+                                                        "submit from an environment that the node has");
         view.binds.push_back({.path = folder, .writable = false});
     }
+    const std::string programs =
+        work.launch.environment.kind == "image" ? make_python_link(settings_.folder) : std::string();
+    if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
-    const std::string last_on_path = programs_that_stand_in(settings_.folder);
-    if (!last_on_path.empty()) view.binds.push_back({.path = last_on_path, .writable = false});
     ports::ConfinedTask& confined = work.confined;
     confined.ref = work.start.task;
     confined.folder = work.paths.folder;
@@ -130,7 +136,7 @@ Result<void> Loop::set_up(Work& work) {
                                              .node = to_string(settings_.node),
                                              .inputs = std::move(view.inputs),
                                              .outputs = std::move(view.outputs),
-                                             .last_on_path = last_on_path});
+                                             .programs_folder = programs});
     confined.code_folder = code_folder(work);
     confined.working_folder = work.paths.working_folder;
     confined.log_file = work.paths.log_file;
@@ -174,8 +180,8 @@ void Loop::fetch(Work& work) {
     const TaskRef ref = work.confined.ref;
     if (fetches->empty()) return fetched(ref, {});
     const ServerAccess access{ports_.reactor, ports_.wire, routes_of(settings_.node), credential_};
-    work.download = std::make_shared<Download>(access, std::move(*fetches),
-                                               [this, ref](const Result<void>& result) { fetched(ref, result); });
+    work.download = std::make_shared<Download>(
+        access, std::move(*fetches), [this, ref](const Result<void>& result) { fetched(ref, result); });
     work.download->start();
 }
 
@@ -184,16 +190,13 @@ void Loop::fetched(TaskRef task, const Result<void>& result) {
     if (work == nullptr) return;
     if (!result) return prepare_failed(*work, result.error());
     share_code(*work);
-    Result<LogStream> log = LogStream::open(work->paths.log_file, settings_.machine.log_window_bytes);
-    if (!log) return prepare_failed(*work, log.error());
-    work->log = std::move(*log);
     give(Prepared{.task = task, .timeout = Duration(work->launch.timeout_micros)});
 }
 
 // A snapshot becomes visible by its rename, whole; if another task was faster, its copy serves.
 void Loop::share_code(const Work& work) {
     const std::string fresh = work.paths.folder + "/code.new";
-    if (!exists(fresh)) return;
+    if (work.launch.code_uri.empty() || !exists(fresh)) return;
     const std::string folder = code_folder(work);
     (void)make_directories(parent_of(folder));
     if (::rename(fresh.c_str(), folder.c_str()) != 0) (void)remove_tree(fresh);

@@ -20,7 +20,8 @@ bool looks_stopped(const ports::TaskExit& exit) {
 
 }  // namespace
 
-Machine::Machine(Hello identity, MachineSettings settings) : identity_(std::move(identity)), settings_(settings) {}
+Machine::Machine(Hello identity, MachineSettings settings)
+    : identity_(std::move(identity)), settings_(settings) {}
 
 std::vector<Action> Machine::step(const Event& event, Instant now) {
     if (left_) return {};
@@ -106,7 +107,8 @@ void Machine::on(const Refused&) { leave(); }
 
 void Machine::on(const FromServer& event) {
     // Whatever comes down a control link answers its Hello; the bulk link proves nothing of the kind.
-    if (control_up_ && !std::holds_alternative<LogDurable>(event.message)) heard_at_ = std::max(heard_at_, hello_at_);
+    if (control_up_ && !std::holds_alternative<LogDurable>(event.message))
+        heard_at_ = std::max(heard_at_, hello_at_);
     std::visit([this](const auto& known) { hear(known); }, event.message);
 }
 
@@ -210,7 +212,8 @@ void Machine::hear(const StartTask& message) {
                       0);
     }
     held.start = message;
-    // An older attempt of the same job has no business here any more, and must be dead before this one starts.
+    // An older attempt of the same job has no business here any more, and must be dead before this one
+    // starts.
     for (const TaskRef& ref : refs()) {
         if (ref.job == message.task.job && ref.attempt < message.task.attempt) forget(*find(ref));
     }
@@ -219,7 +222,8 @@ void Machine::hear(const StartTask& message) {
 
 void Machine::hear(const StopTask& message) {
     Held* held = find(message.task);
-    if (held != nullptr) stop(*held, EndReason::Stopped, Duration(std::max<std::int64_t>(message.grace_micros, 0)));
+    if (held != nullptr)
+        stop(*held, EndReason::Stopped, Duration(std::max<std::int64_t>(message.grace_micros, 0)));
 }
 
 void Machine::hear(const ForgetTask& message) {
@@ -271,7 +275,8 @@ void Machine::begin_waiting(JobId job) {
         Held& held = it->second;
         if (is_live(held) && held.unwanted) older_lives = true;
         if (older_lives || held.phase != Phase::Assigned) continue;
-        enter(held, Phase::Preparing);  // Not reported: the server takes an assigned task for one that is prepared.
+        enter(held,
+              Phase::Preparing);  // Not reported: the server takes an assigned task for one that is prepared.
         actions_.push_back(Prepare{std::exchange(held.start, {})});
     }
 }
@@ -380,7 +385,8 @@ void Machine::leave() {
 void Machine::watch_jump(Instant now) {
     if (settings_.wake_grace <= Duration::zero()) return;
     const std::optional<Instant> due = next_wake();
-    if (due && now > *due + kJump) heard_at_ = std::max(heard_at_, now - settings_.lease + settings_.wake_grace);
+    if (due && now > *due + kJump)
+        heard_at_ = std::max(heard_at_, now - settings_.lease + settings_.wake_grace);
 }
 
 void Machine::watch_lease() {
@@ -433,11 +439,19 @@ std::vector<TaskRef> Machine::refs() const {
 TaskReport Machine::report_of(const Held& held) {
     TaskReport report{.task = held.ref, .at_micros = to_micros(held.since)};
     switch (held.phase) {
-        case Phase::Assigned: report.phase = TaskPhase::Assigned; break;
+        case Phase::Assigned:
+            report.phase = TaskPhase::Assigned;
+            break;
         case Phase::Preparing:
-        case Phase::Launching: report.phase = TaskPhase::Preparing; break;
-        case Phase::Running: report.phase = TaskPhase::Running; break;
-        case Phase::Finalizing: report.phase = TaskPhase::Finalizing; break;
+        case Phase::Launching:
+            report.phase = TaskPhase::Preparing;
+            break;
+        case Phase::Running:
+            report.phase = TaskPhase::Running;
+            break;
+        case Phase::Finalizing:
+            report.phase = TaskPhase::Finalizing;
+            break;
         case Phase::Ended:
             report.phase = TaskPhase::Ended;
             report.end = held.end;
@@ -459,7 +473,8 @@ TaskEnd Machine::end_of(const Held& held, const Exited& event) const {
         end.reason = *held.wanted_end;
     } else if (!event.exit.known) {
         end.reason = EndReason::NodeLost;
-        if (end.message.empty()) end.message = "the command and its supervisor vanished, probably with the machine";
+        if (end.message.empty())
+            end.message = "the command and its supervisor vanished, probably with the machine";
     } else if (event.exit.out_of_memory) {
         end.reason = EndReason::OutOfMemory;
     } else if (overran) {

@@ -27,13 +27,14 @@ enum class Link { Control, Bulk };
 struct RecoveredTask {
     TaskRef task;
     Instant running_since{};
-    Duration timeout{};              // zero: none
-    std::uint64_t log_bytes = 0;     // length of its log stream
-    std::uint64_t log_durable = 0;   // of which surely safe
+    Duration timeout{};             // zero: none
+    std::uint64_t log_bytes = 0;    // length of its log stream
+    std::uint64_t log_durable = 0;  // of which surely safe
 };
 struct Started {
     std::vector<RecoveredTask> tasks;
-    std::optional<Instant> heard_at;  // what the earlier process knew: when it said what the server answered last
+    std::optional<Instant>
+        heard_at;  // what the earlier process knew: when it said what the server answered last
 };
 struct LinkUp {
     Link link = Link::Control;
@@ -66,7 +67,7 @@ struct LaunchFailed {
 struct Exited {
     TaskRef task;
     ports::TaskExit exit;
-    std::string message;         // what the log tells, if anything
+    std::string message;  // what the log tells, if anything
     std::string traceback_line;
     std::uint64_t log_bytes = 0;  // final
     bool has_files = false;       // something is to be staged
@@ -82,8 +83,8 @@ struct OutputsStaged {
 };
 struct Tick {};
 
-using Event = std::variant<Started, LinkUp, LinkDown, Refused, FromServer, Prepared, Launched, LaunchFailed, Exited,
-                           LogGrew, OutputsStaged, Tick>;
+using Event = std::variant<Started, LinkUp, LinkDown, Refused, FromServer, Prepared, Launched, LaunchFailed,
+                           Exited, LogGrew, OutputsStaged, Tick>;
 
 // --- actions, to be carried out in their order ---
 
@@ -123,19 +124,20 @@ struct Forget {  // its spool, and whatever is still under way for it
 };
 struct Leave {};
 
-using Action =
-    std::variant<Say, Prepare, CancelPrepare, Launch, Signal, Kill, SendLog, KeepLog, StageOutputs, Forget, Leave>;
+using Action = std::variant<Say, Prepare, CancelPrepare, Launch, Signal, Kill, SendLog, KeepLog, StageOutputs,
+                            Forget, Leave>;
 
 struct MachineSettings {
-    Duration lease = std::chrono::seconds(600);        // until the first Welcome
-    Duration heartbeat = std::chrono::seconds(10);     // likewise
+    Duration lease = std::chrono::seconds(600);     // until the first Welcome
+    Duration heartbeat = std::chrono::seconds(10);  // likewise
     Duration timeout_grace = std::chrono::seconds(10);
     Duration kill_again = std::chrono::seconds(10);
-    // Agent and server on one machine are suspended together: what the lease still gets after a jump of the clock.
+    // Agent and server on one machine are suspended together: what the lease still gets after a jump of the
+    // clock.
     Duration wake_grace{};
     // Without tasks and without a link for so long: nobody will come to release this node.
     Duration abandoned = std::chrono::hours(2);
-    std::uint64_t log_window_bytes = 4U << 20;         // sent and not yet durable, per task
+    std::uint64_t log_window_bytes = 4U << 20;  // sent and not yet durable, per task
     std::size_t tasks_max = 1024;
 };
 
@@ -158,17 +160,17 @@ class Machine {
         TaskRef ref;
         StartTask start;  // until it is handed to Prepare
         Phase phase = Phase::Assigned;
-        Instant since{};                     // of the phase
+        Instant since{};  // of the phase
         Instant running_since{};
         Duration timeout{};
         std::optional<EndReason> wanted_end;  // why we stop it; the first reason stays
         std::optional<Instant> kill_at;
         bool killed = false;
-        bool unwanted = false;               // the server forgot it: no report, gone once dead
+        bool unwanted = false;  // the server forgot it: no report, gone once dead
         std::uint64_t log_bytes = 0;
         std::uint64_t log_sent = 0;
         std::uint64_t log_durable = 0;
-        std::uint64_t beat_sent = 0;         // the two above at the last heartbeat
+        std::uint64_t beat_sent = 0;  // the two above at the last heartbeat
         std::uint64_t beat_durable = 0;
         bool staging = false;
         TaskEnd end;
@@ -224,16 +226,16 @@ class Machine {
     Hello identity_;
     MachineSettings settings_;
     std::map<TaskRef, Held> tasks_;
-    std::set<TaskRef> forgotten_;        // the latest ones: a late StartTask must not wake them
+    std::set<TaskRef> forgotten_;  // the latest ones: a late StartTask must not wake them
     std::deque<TaskRef> forgotten_order_;
     bool control_up_ = false;
     bool bulk_up_ = false;
     bool left_ = false;
     Instant now_{};
-    Instant heard_at_{};   // when we said the newest thing that the server answered
+    Instant heard_at_{};     // when we said the newest thing that the server answered
     Instant alone_since_{};  // without a control link
     Instant hello_at_{};
-    Instant beat_at_{};    // when the next heartbeat is due
+    Instant beat_at_{};  // when the next heartbeat is due
     std::int64_t last_beat_ = 0;
     std::deque<std::pair<std::int64_t, Instant>> beats_;  // said and not answered
     std::vector<Action> actions_;

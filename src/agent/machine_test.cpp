@@ -65,7 +65,8 @@ class Rig {
             now_ = std::max(now_, *wake);
             for (Action& action : step(Tick{})) {
                 if (const auto* say = std::get_if<Say>(&action)) {
-                    if (const auto* beat = std::get_if<Heartbeat>(&say->message)) hear(Welcome{.heard = beat->number});
+                    if (const auto* beat = std::get_if<Heartbeat>(&say->message))
+                        hear(Welcome{.heard = beat->number});
                 }
                 all.push_back(std::move(action));
             }
@@ -240,14 +241,15 @@ TEST(Machine, CountsTheTimeoutFromRunning) {
     EXPECT_EQ(all_of<Signal>(rig.live(seconds(1))).size(), 1U);
     EXPECT_TRUE(all_of<Kill>(rig.live(seconds(9))).empty());
     EXPECT_EQ(all_of<Kill>(rig.live(seconds(1))).size(), 1U);
-    EXPECT_EQ(reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM})).at(0).end.reason, EndReason::Timeout);
+    EXPECT_EQ(reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM})).at(0).end.reason,
+              EndReason::Timeout);
 }
 
 TEST(Machine, KeepsTheTimeoutOfARecoveredTask) {
     Machine machine(Hello{}, {});
     const Instant now = from_micros(9'000'000'000);
-    (void)machine.step(Started{.tasks = {{.task = kTask, .running_since = now - seconds(20), .timeout = seconds(30)}}},
-                       now);
+    (void)machine.step(
+        Started{.tasks = {{.task = kTask, .running_since = now - seconds(20), .timeout = seconds(30)}}}, now);
     EXPECT_EQ(machine.next_wake(), now + seconds(10));
     EXPECT_EQ(all_of<Signal>(machine.step(Tick{}, now + seconds(10))).size(), 1U);
 }
@@ -256,7 +258,9 @@ TEST(Machine, TellsATimeoutThatAnEarlierAgentEnforced) {
     Rig rig;
     rig.run(kTask, minutes(1));
     const auto end =
-        reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM, .usage = {.wall_micros = 61'000'000}})).at(0).end;
+        reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM, .usage = {.wall_micros = 61'000'000}}))
+            .at(0)
+            .end;
     EXPECT_EQ(end.reason, EndReason::Timeout);
 }
 
@@ -451,8 +455,10 @@ TEST(Machine, FailsATaskWhoseOutputsCannotBeKept) {
     EXPECT_FALSE(end.succeeded());
     EXPECT_EQ(end.message, "disk full");
     rig.run({{8}, 1, 0});
-    rig.step(Exited{.task = {{8}, 1, 0}, .exit = {.known = true, .exit_code = 2}, .message = "m", .has_files = true});
-    const auto other = reports_in(rig.step(OutputsStaged{.task = {{8}, 1, 0}, .problem = "disk full"})).at(0).end;
+    rig.step(Exited{
+        .task = {{8}, 1, 0}, .exit = {.known = true, .exit_code = 2}, .message = "m", .has_files = true});
+    const auto other =
+        reports_in(rig.step(OutputsStaged{.task = {{8}, 1, 0}, .problem = "disk full"})).at(0).end;
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_EQ(other.reason, EndReason::Exited);
     EXPECT_EQ(other.message, "m; disk full");
@@ -529,7 +535,8 @@ class Invariants {
         } else if (const auto* launch = std::get_if<Launch>(&action)) {
             EXPECT_TRUE(prepared_.contains(launch->task));
             EXPECT_TRUE(launched_.insert(launch->task).second) << "launched twice";
-            for (const TaskRef& other : running_) EXPECT_NE(other.job, launch->task.job) << "two attempts at once";
+            for (const TaskRef& other : running_)
+                EXPECT_NE(other.job, launch->task.job) << "two attempts at once";
             running_.insert(launch->task);
         } else if (const auto* say = std::get_if<Say>(&action)) {
             if (const auto* report = std::get_if<TaskReport>(&say->message)) see(*report);
@@ -593,25 +600,40 @@ class Storm {
         }
     }
     Event any() {
-        const TaskRef task{{1 + static_cast<std::int64_t>(random_() % 3)}, 1 + static_cast<int>(random_() % 3), 0};
+        const TaskRef task{
+            {1 + static_cast<std::int64_t>(random_() % 3)}, 1 + static_cast<int>(random_() % 3), 0};
         const std::uint64_t bytes = random_() % 1000;
         switch (random_() % 16) {
-            case 0: return LinkUp{random_() % 2 == 0 ? Link::Control : Link::Bulk};
-            case 1: return LinkDown{random_() % 2 == 0 ? Link::Control : Link::Bulk};
+            case 0:
+                return LinkUp{random_() % 2 == 0 ? Link::Control : Link::Bulk};
+            case 1:
+                return LinkDown{random_() % 2 == 0 ? Link::Control : Link::Bulk};
             case 2:
-            case 3: return FromServer{StartTask{.task = task}};
-            case 4: return FromServer{StopTask{.task = task, .grace_micros = std::int64_t(random_() % 9'000'000)}};
-            case 5: return random_() % 4 == 0 ? Event{FromServer{ForgetTask{task}}} : Event{Tick{}};
-            case 6: invariants_.durable(task, bytes); return FromServer{LogDurable{.task = task, .bytes = bytes}};
-            case 7: return FromServer{Welcome{.heard = std::int64_t(random_() % 100)}};
+            case 3:
+                return FromServer{StartTask{.task = task}};
+            case 4:
+                return FromServer{
+                    StopTask{.task = task, .grace_micros = std::int64_t(random_() % 9'000'000)}};
+            case 5:
+                return random_() % 4 == 0 ? Event{FromServer{ForgetTask{task}}} : Event{Tick{}};
+            case 6:
+                invariants_.durable(task, bytes);
+                return FromServer{LogDurable{.task = task, .bytes = bytes}};
+            case 7:
+                return FromServer{Welcome{.heard = std::int64_t(random_() % 100)}};
             case 8:
-            case 9: return Prepared{.task = task, .timeout = Duration(random_() % 20'000'000)};
+            case 9:
+                return Prepared{.task = task, .timeout = Duration(random_() % 20'000'000)};
             case 10:
-            case 11: return launched(task);
+            case 11:
+                return launched(task);
             case 12:
-            case 13: return exited(task, bytes);
-            case 14: return grew(task, bytes);
-            default: return OutputsStaged{.task = task, .any = random_() % 2 == 0};
+            case 13:
+                return exited(task, bytes);
+            case 14:
+                return grew(task, bytes);
+            default:
+                return OutputsStaged{.task = task, .any = random_() % 2 == 0};
         }
     }
     Event launched(TaskRef task) {
@@ -621,7 +643,8 @@ class Storm {
         if (!invariants_.running().contains(task)) return Tick{};
         invariants_.exited(task);
         invariants_.grew(task, bytes);
-        return Exited{.task = task, .exit = {.known = true}, .log_bytes = bytes, .has_files = random_() % 2 == 0};
+        return Exited{
+            .task = task, .exit = {.known = true}, .log_bytes = bytes, .has_files = random_() % 2 == 0};
     }
     Event grew(TaskRef task, std::uint64_t bytes) {
         if (!invariants_.running().contains(task)) return Tick{};

@@ -64,8 +64,8 @@ Result<std::string> output_value(const LaunchOutput& output, const TaskPaths& pa
 
 // Names come from a checked specification; a name that would leave its folder is refused all the same.
 Result<void> check_name(const std::string& name) {
-    if (!name.empty() && name.find('/') == std::string::npos && name.find('\0') == std::string::npos && name != "." &&
-        name != "..")
+    if (!name.empty() && name.find('/') == std::string::npos && name.find('\0') == std::string::npos &&
+        name != "." && name != "..")
         return {};
     return fail(ErrorCode::InvalidArgument, "'" + name + "' cannot be the name of an input or output");
 }
@@ -109,7 +109,8 @@ class UploadFinder {
             } else if (entry.is_file) {
                 add({inner, inner_place, entry.bytes});
             } else if (entry.is_link) {
-                if (const std::optional<std::string> target = resolve_inside(inner, root)) file(*target, inner_place);
+                if (const std::optional<std::string> target = resolve_inside(inner, root))
+                    file(*target, inner_place);
             }
         }
     }
@@ -131,7 +132,8 @@ class UploadFinder {
 }  // namespace
 
 std::string task_folder_name(TaskRef task) {
-    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." + std::to_string(task.index);
+    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." +
+           std::to_string(task.index);
 }
 
 std::optional<TaskRef> parse_task_folder_name(std::string_view name) {
@@ -170,11 +172,19 @@ Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
     {
         LAVANT_TRY(const Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
         LAVANT_TRY_VOID(write_all(file.get(), wire::encode_frame(ToAgent{start})));
-        if (::fdatasync(file.get()) != 0) return fail(system_error("cannot sync '" + temporary + "'", errno));
     }
     if (::rename(temporary.c_str(), paths.launch_file.c_str()) != 0)
         return fail(system_error("cannot rename '" + temporary + "'", errno));
     return {};
+}
+
+Result<void> forget_tasks_of_another_boot(const std::string& node_folder, const std::string& machine_boot) {
+    const std::string file = node_folder + "/machine";
+    const Result<std::string> known = read_file(file, 4096);
+    if (known && *known == machine_boot) return {};
+    LAVANT_TRY_VOID(remove_tree(node_folder + "/tasks"));
+    LAVANT_TRY_VOID(make_directories(node_folder));
+    return write_file_atomically(file, machine_boot);
 }
 
 Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
@@ -190,7 +200,8 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
             continue;
         }
         LAVANT_TRY(const std::string bytes, read_file(folder + "/launch.bin", kLaunchBytesMax));
-        LAVANT_TRY(ToAgent message, wire::decode_to_agent(bytes).map_error(in("reading '" + folder + "/launch.bin'")));
+        LAVANT_TRY(ToAgent message,
+                   wire::decode_to_agent(bytes).map_error(in("reading '" + folder + "/launch.bin'")));
         auto* start = std::get_if<StartTask>(&message);
         struct stat status {};
         if (start == nullptr || ::stat((folder + "/launch.bin").c_str(), &status) != 0)
@@ -204,9 +215,10 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
 
 Result<BlobPlace> parse_datastore_uri(std::string_view uri) {
     const auto bad = [&] {
-        return fail(ErrorCode::NotFound, "'" + std::string(uri) +
-                                             "' is not a place Lavant can read; write "
-                                             "azureml://datastores/NAME/paths/PATH, a file path or an https URL");
+        return fail(ErrorCode::NotFound,
+                    "'" + std::string(uri) +
+                        "' is not a place Lavant can read; write "
+                        "azureml://datastores/NAME/paths/PATH, a file path or an https URL");
     };
     if (!uri.starts_with(kDatastoreScheme)) return bad();
     const std::size_t at = uri.find("datastores/", kDatastoreScheme.size());
@@ -220,8 +232,9 @@ Result<BlobPlace> parse_datastore_uri(std::string_view uri) {
     while (path.starts_with('/')) path.erase(0, 1);
     if (store == kBlobDatastore) return BlobPlace{kBlobContainer, path};
     if (store == kArtifactDatastore) return BlobPlace{kArtifactContainer, path};
-    return fail(ErrorCode::NotFound, "datastore '" + std::string(store) + "' is not known; this workspace has " +
-                                         kBlobDatastore + " and " + kArtifactDatastore);
+    return fail(ErrorCode::NotFound, "datastore '" + std::string(store) +
+                                         "' is not known; this workspace has " + kBlobDatastore + " and " +
+                                         kArtifactDatastore);
 }
 
 std::optional<std::string> parse_file_uri(std::string_view uri) {
@@ -241,7 +254,8 @@ Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
     bool fetched = false;
     for (const LaunchInput& input : launch.inputs) {
         LAVANT_TRY_VOID(check_name(input.name));
-        LAVANT_TRY(std::string value, input_value(input, paths, view).map_error(in("input '" + input.name + "'")));
+        LAVANT_TRY(std::string value,
+                   input_value(input, paths, view).map_error(in("input '" + input.name + "'")));
         fetched = fetched || value.starts_with(paths.inputs + "/");
         view.inputs[input.name] = std::move(value);
     }
@@ -271,21 +285,35 @@ Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView
     return spec::substitute(launch.command, lookup);
 }
 
-Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
-    LAVANT_TRY_VOID(make_directories(paths.folder));
-    std::string line = "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
-                       ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
-                       ", python " +
-                       (launch.environment.python_home.empty() ? std::string("of the system")
-                                                               : launch.environment.python_home + "/bin/python") +
-                       "\n";
+Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
+    if (::mkdir(paths.folder.c_str(), 0700) != 0) {
+        // Left by an agent that died while it prepared this very task; or the first task of the node.
+        LAVANT_TRY_VOID(remove_tree(paths.folder));
+        LAVANT_TRY_VOID(make_directories(paths.folder));
+    }
+    std::string line =
+        "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
+        ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
+        ", python " +
+        (launch.environment.python_home.empty() ? std::string("of the system")
+                                                : launch.environment.python_home + "/bin/python") +
+        "\n";
     if (!launch.environment.note.empty()) line += "lavant: " + launch.environment.note + "\n";
-    LAVANT_TRY(const Fd log, open_file(paths.log_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    LAVANT_TRY(Fd log, open_file(paths.log_file, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
     LAVANT_TRY_VOID(write_all(log.get(), line));
     for (const LaunchOutput& output : launch.outputs) {
         if (!is_direct(output.mode)) LAVANT_TRY_VOID(make_directories(join(paths.outputs, output.name)));
     }
-    return {};
+    return log;
+}
+
+Result<void> remove_task_folder(const TaskPaths& paths) {
+    // Most tasks leave nothing but these, and naming them costs far less than looking around.
+    for (const std::string* file : {&paths.launch_file, &paths.log_file}) (void)::unlink(file->c_str());
+    (void)::unlink((paths.folder + "/run.state").c_str());
+    (void)::rmdir(paths.working_folder.c_str());
+    if (::rmdir(paths.folder.c_str()) == 0) return {};
+    return remove_tree(paths.folder);
 }
 
 void append_to_log(const TaskPaths& paths, std::string_view line) {
@@ -298,13 +326,17 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
     Uploads found;
     UploadFinder finder(found);
     const std::string artifacts = artifact_prefix(launch.job_name);
-    finder.tree(written + "/outputs", {kArtifactContainer, artifacts + "outputs"});
-    finder.tree(written + "/logs", {kArtifactContainer, artifacts + "logs"});
+    for (const char* name : {"outputs", "logs"}) {
+        const std::string folder = written + "/" + name;
+        if (::rmdir(folder.c_str()) == 0) continue;  // Empty, like most: told by one call.
+        finder.tree(folder, {kArtifactContainer, artifacts + name});
+    }
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
         const Result<BlobPlace> place = parse_datastore_uri(output.uri);
         if (!place) {
-            if (found.problem.empty()) found.problem = "output '" + output.name + "': " + place.error().message;
+            if (found.problem.empty())
+                found.problem = "output '" + output.name + "': " + place.error().message;
             continue;
         }
         const std::string folder = join(paths.outputs, output.name);
@@ -333,7 +365,8 @@ std::string find_traceback_line(std::string_view log) {
 
 std::string exit_hint(int exit_code) {
     if (exit_code == 127)
-        return "the shell found no such command (exit code 127): check its spelling, or use an environment that has it";
+        return "the shell found no such command (exit code 127): check its spelling, or use an environment "
+               "that has it";
     if (exit_code == 126)
         return "the command is not executable (exit code 126): make it so, or run it with its interpreter";
     return "";

@@ -1,10 +1,12 @@
 #pragma once
-// Where a task's things lie on its node, and what is read from and written to those places without the network.
+// Where a task's things lie on its node, and what is read from and written to those places without the
+// network.
 //
-//   <node folder>/tasks/<job>.<attempt>.<index>/   launch.bin  std_log.txt  run/  wd/  inputs/<name>/  outputs/<name>/
-//   <node folder>/cache/code/<hash>/               code snapshots, read-only
+//   <node folder>/tasks/<job>.<attempt>.<index>/   launch.bin  std_log.txt  run/  wd/  inputs/<name>/
+//   outputs/<name>/ <node folder>/cache/code/<hash>/               code snapshots, read-only
 //
-// launch.bin is written last before the command is launched: a folder that has it may have a command that ran.
+// launch.bin is written last before the command is launched: a folder that has it may have a command that
+// ran.
 
 #include <map>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/model/launch.h"
@@ -29,13 +32,13 @@ struct TaskPaths {
     std::string outputs;
 };
 
-std::string task_folder_name(TaskRef task);                          // "42.1.0"
+std::string task_folder_name(TaskRef task);  // "42.1.0"
 std::optional<TaskRef> parse_task_folder_name(std::string_view name);
 TaskPaths paths_of(const std::string& node_folder, TaskRef task);
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash);
-std::string log_name_of(const StartTask& start);                     // "user_logs/std_log.txt"
+std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
 
-// Durable when it returns.
+// Survives this process, not the machine: see forget_tasks_of_another_boot().
 [[nodiscard]] Result<void> save_launch(const TaskPaths& paths, const StartTask& start);
 
 struct SavedTask {
@@ -43,6 +46,11 @@ struct SavedTask {
     lavant::Launch launch;
     Instant launched_at{};
 };
+// After a restart of the machine nothing of its tasks runs, and what was not synced may be half there: the
+// spool is emptied. The server learns from the Hello that the machine was restarted, and takes the tasks as
+// lost.
+[[nodiscard]] Result<void> forget_tasks_of_another_boot(const std::string& node_folder,
+                                                        const std::string& machine_boot);
 // The tasks of earlier agent processes. Folders of tasks that were never launched are removed.
 [[nodiscard]] Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder);
 
@@ -52,15 +60,15 @@ struct BlobPlace {
     std::string path;
     bool operator==(const BlobPlace&) const = default;
 };
-// azureml://datastores/D/paths/P, with or without subscription, group and workspace in front. NotFound where the
-// datastore is none of the workspace's own two.
+// azureml://datastores/D/paths/P, with or without subscription, group and workspace in front. NotFound where
+// the datastore is none of the workspace's own two.
 [[nodiscard]] Result<BlobPlace> parse_datastore_uri(std::string_view uri);
 std::optional<std::string> parse_file_uri(std::string_view uri);  // file:///x or an absolute path: the path
 bool is_web_uri(std::string_view uri);
 
 // Inputs and outputs as the command sees them, and what else of the machine it needs to see.
 struct TaskView {
-    std::map<std::string, std::string> inputs;   // name to path, URI or literal
+    std::map<std::string, std::string> inputs;  // name to path, URI or literal
     std::map<std::string, std::string> outputs;
     std::vector<ports::Bind> binds;
 };
@@ -68,8 +76,11 @@ struct TaskView {
 
 [[nodiscard]] Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view);
 
-// Spool, log and output folders; the log starts with the line that names node and environment.
-[[nodiscard]] Result<void> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths);
+// Spool, log and output folders; the log starts with the line that names the environment. Returns the log,
+// readable.
+[[nodiscard]] Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start,
+                                           const TaskPaths& paths);
+[[nodiscard]] Result<void> remove_task_folder(const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
 
 // One file to be kept, and its final place.
@@ -82,7 +93,8 @@ struct Uploads {
     std::vector<Upload> files;
     std::string problem;  // what cannot be kept, and why; "" if all can
 };
-// `written` is where the working folder's files are seen from outside. Links that leave their tree are skipped.
+// `written` is where the working folder's files are seen from outside. Links that leave their tree are
+// skipped. Its outputs and logs folders are removed where they are empty.
 Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written);
 
 // "ValueError: no such column": the last line of the last Python traceback in `log`.

@@ -29,7 +29,8 @@ class TaskFiles : public ::testing::Test {
     }
     std::set<std::string> names(const Uploads& uploads) {
         std::set<std::string> all;
-        for (const Upload& upload : uploads.files) all.insert(upload.place.container + ":" + upload.place.path);
+        for (const Upload& upload : uploads.files)
+            all.insert(upload.place.container + ":" + upload.place.path);
         return all;
     }
     std::string node_;
@@ -53,6 +54,30 @@ TEST_F(TaskFiles, FindTheirTasksAgain) {
     EXPECT_EQ(list_directory(node_ + "/tasks")->size(), 1U) << "what was never launched is removed";
 }
 
+TEST_F(TaskFiles, DoNotTrustTheSpoolOfAnotherBoot) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    ASSERT_TRUE(save_launch(paths_, start));
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));
+    EXPECT_EQ(load_tasks(node_)->size(), 1U);
+    put(paths_.launch_file, "");  // as a power cut may leave it
+    ASSERT_TRUE(forget_tasks_of_another_boot(node_, "two"));
+    EXPECT_EQ(load_tasks(node_)->size(), 0U);
+}
+
+TEST_F(TaskFiles, GoWithTheTask) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
+    for (const bool plain : {true, false}) {
+        ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+        ASSERT_TRUE(make_directories(paths_.working_folder));
+        if (!plain) put(paths_.working_folder + "/a/b/c", "x");
+        ASSERT_TRUE(save_launch(paths_, start));
+        ASSERT_TRUE(remove_task_folder(paths_));
+        EXPECT_FALSE(exists(paths_.folder));
+    }
+}
+
 TEST_F(TaskFiles, NameFolders) {
     EXPECT_EQ(task_folder_name(kTask), "42.3.1");
     EXPECT_EQ(parse_task_folder_name("42.3.1"), kTask);
@@ -67,8 +92,8 @@ TEST_F(TaskFiles, ReadDatastoreUris) {
                                   "workspaceartifactstore/paths/x/")
                   .value(),
               (BlobPlace{"azureml", "x/"}));
-    for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x", "azureml://datastores/x",
-                            "wasbs://a@b/c"})
+    for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x",
+                            "azureml://datastores/x", "wasbs://a@b/c"})
         EXPECT_FALSE(parse_datastore_uri(bad)) << bad;
 }
 
@@ -82,7 +107,8 @@ TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {
     launch_.outputs = {{"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"},
                        {"g", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/m.pkl"},
                        {"h", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/p/"}};
-    launch_.command = "run ${{inputs.n}} ${{inputs.f}} ${{inputs.d}} $[[--m ${{inputs.missing}}]] ${{outputs.g}}";
+    launch_.command =
+        "run ${{inputs.n}} ${{inputs.f}} ${{inputs.d}} $[[--m ${{inputs.missing}}]] ${{outputs.g}}";
     const auto view = view_of(launch_, paths_);
     ASSERT_TRUE(view) << view.error().message;
     EXPECT_EQ(view->inputs.at("n"), "7");
@@ -97,7 +123,8 @@ TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {
     EXPECT_EQ(view->binds.size(), 3U);
     const auto command = resolve_command(launch_, *view);
     ASSERT_TRUE(command) << command.error().message;
-    EXPECT_NE(command->find("run 7 " + paths_.inputs + "/f/x.csv " + paths_.inputs + "/d "), std::string::npos);
+    EXPECT_NE(command->find("run 7 " + paths_.inputs + "/f/x.csv " + paths_.inputs + "/d "),
+              std::string::npos);
     EXPECT_EQ(command->find("--m"), std::string::npos);
 }
 
@@ -123,10 +150,11 @@ TEST_F(TaskFiles, UploadWhatTheTaskWroteAndNoLinkThatLeavesItsTree) {
                        {"g", "uri_file", "", "azureml://datastores/workspaceblobstore/paths/q/m.pkl"}};
     const Uploads uploads = find_uploads(launch_, paths_, wd);
     EXPECT_EQ(uploads.problem, "");
-    EXPECT_EQ(names(uploads), (std::set<std::string>{"azureml:ExperimentRun/dcid.pear/outputs/a/model.bin",
-                                                     "azureml:ExperimentRun/dcid.pear/outputs/latest",
-                                                     "azureml:ExperimentRun/dcid.pear/logs/t.txt",
-                                                     "azureml-blobstore:p/deep/er/x", "azureml-blobstore:q/m.pkl"}));
+    EXPECT_EQ(names(uploads),
+              (std::set<std::string>{"azureml:ExperimentRun/dcid.pear/outputs/a/model.bin",
+                                     "azureml:ExperimentRun/dcid.pear/outputs/latest",
+                                     "azureml:ExperimentRun/dcid.pear/logs/t.txt",
+                                     "azureml-blobstore:p/deep/er/x", "azureml-blobstore:q/m.pkl"}));
 }
 
 TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
@@ -138,10 +166,11 @@ TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
 }
 
 TEST(Traceback, GivesTheLastLineOfTheLastOne) {
-    EXPECT_EQ(find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"
-                                  "KeyError: 'a'\n\nDuring handling ...\n\nTraceback (most recent call last):\n"
-                                  "  File \"b\"\nValueError: no such column\nbye\n"),
-              "ValueError: no such column");
+    EXPECT_EQ(
+        find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"
+                            "KeyError: 'a'\n\nDuring handling ...\n\nTraceback (most recent call last):\n"
+                            "  File \"b\"\nValueError: no such column\nbye\n"),
+        "ValueError: no such column");
     EXPECT_EQ(find_traceback_line("all is well\n"), "");
     EXPECT_EQ(find_traceback_line("Traceback (most recent call last):\n  File"), "");
 }

@@ -83,7 +83,8 @@ void Transfer::send(const ports::ClientRequest& request, int tries) {
     });
 }
 
-void Transfer::answered(const ports::ClientRequest& request, int tries, const Result<ports::HttpResponse>& answer) {
+void Transfer::answered(const ports::ClientRequest& request, int tries,
+                        const Result<ports::HttpResponse>& answer) {
     if (over_) return;
     if (may_pass(answer) && tries < kTriesMax) {
         access_.reactor.after(kPause, [self = weak_from_this(), request, tries] {
@@ -122,8 +123,9 @@ void Download::next() {
     if (fetch.kind == Fetch::Kind::Web) {
         request = {.method = "GET", .url = fetch.url};
     } else {
-        request = request_to(access_, "GET", "/blobs/" + percent_encode(fetch.place.container) + "/" +
-                                                 encode_path(fetch.place.path));
+        request = request_to(
+            access_, "GET",
+            "/blobs/" + percent_encode(fetch.place.container) + "/" + encode_path(fetch.place.path));
     }
     request.response_file = fetch.into + "/" + fetch.file;
     files_.push_back(std::move(request));
@@ -157,8 +159,9 @@ void Download::listed(const Result<ports::HttpResponse>& answer) {
     if (!marker_.empty()) return list(marker_);
     if (!files_.empty()) return fetch_files();
     // Not a folder: a model or table may be a single file of that name.
-    files_.push_back(request_to(access_, "GET", "/blobs/" + percent_encode(fetch.place.container) + "/" +
-                                                    encode_path(fetch.place.path)));
+    files_.push_back(
+        request_to(access_, "GET",
+                   "/blobs/" + percent_encode(fetch.place.container) + "/" + encode_path(fetch.place.path)));
     files_.back().response_file = fetch.into + "/" + base_name_of(fetch.place.path);
     fetch_files();
 }
@@ -173,7 +176,8 @@ Result<void> Download::add_listed(std::string_view body) {
         const std::string name = blob["name"].string();
         bytes_ += static_cast<std::uint64_t>(std::max<std::int64_t>(blob["bytes"].integer(), 0));
         if (!name.starts_with(prefix) || !is_inner_path(std::string_view(name).substr(prefix.size())))
-            return fail(ErrorCode::InvalidArgument, fetch.what + " has a file with an impossible name: '" + name + "'");
+            return fail(ErrorCode::InvalidArgument,
+                        fetch.what + " has a file with an impossible name: '" + name + "'");
         if (files_.size() >= kFilesMax || bytes_ > kBytesMax)
             return fail(ErrorCode::ResourceExhausted,
                         fetch.what + " has too many files or bytes for one node; use mode 'direct'");
@@ -184,7 +188,8 @@ Result<void> Download::add_listed(std::string_view body) {
         files_.push_back(std::move(request));
     }
     const std::string next = page["next"].string();
-    if (!next.empty() && next == marker_) return fail(ErrorCode::Internal, "listing " + fetch.what + " does not end");
+    if (!next.empty() && next == marker_)
+        return fail(ErrorCode::Internal, "listing " + fetch.what + " does not end");
     marker_ = next;
     return {};
 }
@@ -213,8 +218,9 @@ std::deque<ports::ClientRequest> staging_requests(const ServerAccess& access, Ta
     const std::string folder =
         "/staging/" + std::to_string(task.job.value) + "/" + std::to_string(task.attempt) + "/";
     for (const Upload& upload : uploads) {
-        requests.push_back(request_to(access, "PUT", folder + percent_encode(upload.place.container) + "/" +
-                                                         encode_path(upload.place.path)));
+        requests.push_back(request_to(
+            access, "PUT",
+            folder + percent_encode(upload.place.container) + "/" + encode_path(upload.place.path)));
         requests.back().body_file = upload.file;
     }
     return requests;

@@ -1,6 +1,6 @@
 #pragma once
-// Moves files between a node and the server: inputs and code down, outputs up. A few requests at a time; what the
-// server cannot do now is asked again. Destroying a transfer ends it, and nothing more is called.
+// Moves files between a node and the server: inputs and code down, outputs up. A few requests at a time; what
+// the server cannot do now is asked again. Destroying a transfer ends it, and nothing more is called.
 
 #include <deque>
 #include <functional>
@@ -16,7 +16,7 @@ namespace lavant::agent {
 struct ServerAccess {
     ports::Reactor& reactor;
     ports::ServerWire& wire;
-    std::string routes;      // "/lavant/v1/nodes/17"
+    std::string routes;  // "/lavant/v1/nodes/17"
     std::string credential;
 };
 

@@ -31,11 +31,15 @@ std::string joined_hosts(const Context& c) {
 bool is_python_home(const Context& c) { return !c.launch.environment.python_home.empty(); }
 
 Value path(const Context& c) {
-    const std::string last = c.last_on_path.empty() ? "" : ":" + c.last_on_path;
-    return (is_python_home(c) ? c.launch.environment.python_home + "/bin:" : "") + kSystemPath + last;
+    std::string folders = is_python_home(c) ? c.launch.environment.python_home + "/bin:" : std::string();
+    folders += kSystemPath;
+    if (!c.programs_folder.empty()) folders += ":" + c.programs_folder;
+    return folders;
 }
 Value node_rank(const Context& c) { return std::to_string(c.start.task.index); }
-Value world_size(const Context& c) { return std::to_string(c.start.instances * std::max(c.launch.process_count, 1)); }
+Value world_size(const Context& c) {
+    return std::to_string(c.start.instances * std::max(c.launch.process_count, 1));
+}
 Value first_rank(const Context& c) {
     return std::to_string(c.start.task.index * std::max(c.launch.process_count, 1));
 }
@@ -51,17 +55,21 @@ const Variable kTable[] = {
     {"LANG", "UTF-8 text", [](const Context&) { return Value{"C.UTF-8"}; }},
     {"VIRTUAL_ENV", "the Python environment, where one is used",
      [](const Context& c) { return if_set(c.launch.environment.python_home); }},
-    {"PYTHONUNBUFFERED", "1: output appears in the log as it is written", [](const Context&) { return Value{"1"}; }},
+    {"PYTHONUNBUFFERED", "1: output appears in the log as it is written",
+     [](const Context&) { return Value{"1"}; }},
     {"AZUREML_RUN_ID", "the job's name", [](const Context& c) { return Value{c.launch.job_name}; }},
     {"AZUREML_ROOT_RUN_ID", "the name of the outermost job it belongs to",
      [](const Context& c) {
          return Value{c.launch.root_job_name.empty() ? c.launch.job_name : c.launch.root_job_name};
      }},
-    {"AZUREML_EXPERIMENT_ID", "the experiment's id", [](const Context& c) { return Value{c.launch.experiment_id}; }},
+    {"AZUREML_EXPERIMENT_ID", "the experiment's id",
+     [](const Context& c) { return Value{c.launch.experiment_id}; }},
     {"AZUREML_ARM_SUBSCRIPTION", "the workspace's subscription",
      [](const Context& c) { return Value{c.launch.subscription}; }},
-    {"AZUREML_ARM_RESOURCEGROUP", "its resource group", [](const Context& c) { return Value{c.launch.resource_group}; }},
-    {"AZUREML_ARM_WORKSPACE_NAME", "its name", [](const Context& c) { return Value{c.launch.workspace_name}; }},
+    {"AZUREML_ARM_RESOURCEGROUP", "its resource group",
+     [](const Context& c) { return Value{c.launch.resource_group}; }},
+    {"AZUREML_ARM_WORKSPACE_NAME", "its name",
+     [](const Context& c) { return Value{c.launch.workspace_name}; }},
     {"AZUREML_ARM_PROJECT_NAME", "the experiment's name",
      [](const Context& c) { return Value{c.launch.experiment_name}; }},
     {"AZUREML_WORKSPACE_SCOPE", "the workspace's resource id", workspace_scope},
@@ -84,20 +92,26 @@ const Variable kTable[] = {
     {"MASTER_ADDR", "host of node 0", [](const Context& c) { return Value{master(c)}; }},
     {"MASTER_PORT", "port for the rendezvous there", [](const Context&) { return Value{kRendezvousPort}; }},
     {"AZ_BATCHAI_JOB_TEMP", "a scratch folder", [](const Context&) { return Value{"/tmp"}; }},
-    {"AZ_BATCHAI_NODE_LIST", "hosts of all nodes, by commas", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"AZ_BATCHAI_NODE_LIST", "hosts of all nodes, by commas",
+     [](const Context& c) { return Value{joined_hosts(c)}; }},
     {"AZ_BATCHAI_WORKER_HOSTS", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
-    {"AZ_BATCHAI_NUM_GPUS", "GPUs of this node that the job may use", [](const Context&) { return Value{"0"}; }},
+    {"AZ_BATCHAI_NUM_GPUS", "GPUs of this node that the job may use",
+     [](const Context&) { return Value{"0"}; }},
     {"AZ_BATCHAI_TASK_INDEX", "which node this is, from 0", node_rank},
     {"AZ_BATCH_MASTER_NODE", "host and port of node 0",
      [](const Context& c) { return Value{master(c) + ":" + kRendezvousPort}; }},
-    {"AZ_BATCH_NODE_LIST", "hosts of all nodes, by commas", [](const Context& c) { return Value{joined_hosts(c)}; }},
+    {"AZ_BATCH_NODE_LIST", "hosts of all nodes, by commas",
+     [](const Context& c) { return Value{joined_hosts(c)}; }},
     {"AZ_BATCH_HOST_LIST", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
     {"MLFLOW_TRACKING_URI", "where MLflow clients log to",
      [](const Context& c) { return Value{tracking_url(c.server_url, c.launch)}; }},
-    {"MLFLOW_TRACKING_TOKEN", "the job's token for it", [](const Context& c) { return if_set(c.start.job_token); }},
+    {"MLFLOW_TRACKING_TOKEN", "the job's token for it",
+     [](const Context& c) { return if_set(c.start.job_token); }},
     {"MLFLOW_RUN_ID", "the job's run", [](const Context& c) { return Value{c.launch.job_name}; }},
-    {"MLFLOW_EXPERIMENT_NAME", "its experiment", [](const Context& c) { return Value{c.launch.experiment_name}; }},
-    {"MLFLOW_EXPERIMENT_ID", "its experiment's id", [](const Context& c) { return if_set(c.launch.experiment_id); }},
+    {"MLFLOW_EXPERIMENT_NAME", "its experiment",
+     [](const Context& c) { return Value{c.launch.experiment_name}; }},
+    {"MLFLOW_EXPERIMENT_ID", "its experiment's id",
+     [](const Context& c) { return if_set(c.launch.experiment_id); }},
     {"MLFLOW_TRACKING_SERVER_CERT_PATH", "the server's certificate authority",
      [](const Context& c) { return if_set(c.ca_file); }},
     {"LAVANT_ATTEMPT", "1 for the first try, more after a retry",
@@ -119,7 +133,8 @@ bool is_sound(std::string_view name, std::string_view value) {
 
 std::string tracking_url(const std::string& server_url, const lavant::Launch& launch) {
     return server_url + "/mlflow/v1.0/subscriptions/" + launch.subscription + "/resourceGroups/" +
-           launch.resource_group + "/providers/Microsoft.MachineLearningServices/workspaces/" + launch.workspace_name;
+           launch.resource_group + "/providers/Microsoft.MachineLearningServices/workspaces/" +
+           launch.workspace_name;
 }
 
 std::vector<std::string> make_environment(const VariableContext& context) {

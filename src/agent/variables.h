@@ -1,6 +1,6 @@
 #pragma once
-// The environment of a task's command: one table, in the order in which it is documented. What the user set in
-// `environment_variables` wins over all of it.
+// The environment of a task's command: one table, in the order in which it is documented. What the user set
+// in `environment_variables` wins over all of it.
 
 #include <map>
 #include <string>
@@ -15,12 +15,12 @@ namespace lavant::agent {
 struct VariableContext {
     const lavant::Launch& launch;
     const StartTask& start;
-    std::string server_url;  // https://host:port
-    std::string ca_file;     // readable by the task
-    std::string node;        // "node-17"
-    std::map<std::string, std::string> inputs;   // name to path, URI or literal
+    std::string server_url;                     // https://host:port
+    std::string ca_file;                        // readable by the task
+    std::string node;                           // "node-17"
+    std::map<std::string, std::string> inputs;  // name to path, URI or literal
     std::map<std::string, std::string> outputs;
-    std::string last_on_path{};  // programs that stand in where the system has none of that name; may be empty
+    std::string programs_folder;  // searched last, empty for none
 };
 
 struct VariableDoc {

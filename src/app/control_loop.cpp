@@ -116,7 +116,8 @@ bool ControlLoop::step(Instant now) {
     return true;
 }
 
-// After the commit: answer, publish, send, start effects. After a failed one: the plane no longer knows what is true.
+// After the commit: answer, publish, send, start effects. After a failed one: the plane no longer knows what
+// is true.
 void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now) {
     auto answer = [this](plane::Ticket ticket, Result<Answer> result) {
         const auto found = callbacks_.find(ticket);
@@ -128,10 +129,12 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
     if (!committed) {
         log(Level::Error, "commit_failed", {{"message", committed.error().message}});
         CHECK(committed.error().code != ErrorCode::Conflict, "the store's rows are as the plane left them");
-        const Error error{ErrorCode::Unavailable, "the change could not be stored; try again: " + committed.error().message,
+        const Error error{ErrorCode::Unavailable,
+                          "the change could not be stored; try again: " + committed.error().message,
                           {}};
         for (const plane::Reply& reply : outcome.replies) answer(reply.ticket, tl::make_unexpected(error));
-        for (const plane::AssetReply& reply : outcome.asset_replies) answer(reply.ticket, tl::make_unexpected(error));
+        for (const plane::AssetReply& reply : outcome.asset_replies)
+            answer(reply.ticket, tl::make_unexpected(error));
         return rebuild(now);
     }
     for (Job& job : outcome.writes.jobs_added) {
@@ -163,7 +166,8 @@ void ControlLoop::complete_start(StartTask& start) {
         start.launch = std::move(*launch);
     }
     const JobHead* head = plane_.find_job(start.task.job);
-    if (head != nullptr && ports_.make_job_token) start.job_token = ports_.make_job_token(*head, start.task.attempt);
+    if (head != nullptr && ports_.make_job_token)
+        start.job_token = ports_.make_job_token(*head, start.task.attempt);
 }
 
 // The store is asked until it answers: nothing can be decided without knowing what is true.

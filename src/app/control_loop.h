@@ -1,6 +1,7 @@
 #pragma once
-// The single writer. Drains the inbox, lets the plane decide, commits one transaction per batch, and only then
-// answers, sends and starts effects. It has no thread of its own: main gives it one, the simulation calls step().
+// The single writer. Drains the inbox, lets the plane decide, commits one transaction per batch, and only
+// then answers, sends and starts effects. It has no thread of its own: main gives it one, the simulation
+// calls step().
 
 #include <condition_variable>
 #include <cstdint>
@@ -66,7 +67,7 @@ class ControlLoop {
     void wait();
     void wake();  // any thread
 
-    LoopStats stats() const;  // any thread
+    LoopStats stats() const;                              // any thread
     const plane::Plane& plane() const { return plane_; }  // the loop's thread only
 
  private:

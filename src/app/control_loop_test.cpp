@@ -28,15 +28,19 @@ class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::
         job.head.workspace = "w";
         job.head.name = name;
         job.body.launch = "launch of " + name;
-        const Pool pool{.workspace = "w", .key = "p", .node_resources = {.cpu_millis = 1000, .memory_bytes = 10},
-                        .nodes_max = 4, .idle_before_release = std::chrono::minutes{2}};
+        const Pool pool{.workspace = "w",
+                        .key = "p",
+                        .node_resources = {.cpu_millis = 1000, .memory_bytes = 10},
+                        .nodes_max = 4,
+                        .idle_before_release = std::chrono::minutes{2}};
         return loop.post(plane::SubmitJob{.job = job, .pool = pool}, [this](Result<Answer> answer) {
             committed_when_answered = store.find_job("w", "a")->has_value();
             answers.push_back(std::move(answer));
         });
     }
     void settle() {
-        while (loop.step(now_)) {}
+        while (loop.step(now_)) {
+        }
     }
     void start_node() {
         (void)loop.post(plane::EffectDone{effects.back().id, true, ""});

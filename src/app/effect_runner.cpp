@@ -55,17 +55,18 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 }
 
 Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
-    const std::string staged = std::string(ports::kStagingFolder) + "/" + std::to_string(effect.job.value) + "-" +
-                               std::to_string(effect.attempt);
+    const std::string staged = std::string(ports::kStagingFolder) + "/" + std::to_string(effect.job.value) +
+                               "-" + std::to_string(effect.attempt);
     LAVANT_TRY_VOID(ports_.blobs.publish(kBlobContainer, staged, ""));
     return ports_.blobs.publish(kArtifactContainer, staged, "");
 }
 
 Result<void> PooledEffectRunner::carry_out(const WriteLifecycle& effect) {
     LAVANT_TRY(const std::vector<HistoryEvent> events, ports_.reader.list_job_events(effect.job));
-    LAVANT_TRY(const ports::BlobInfo written,
-               ports_.blobs.put_bytes(kArtifactContainer, artifact_prefix(effect.name) + "system_logs/lifecycle.txt",
-                                      render_lifecycle(events)));
+    LAVANT_TRY(
+        const ports::BlobInfo written,
+        ports_.blobs.put_bytes(kArtifactContainer, artifact_prefix(effect.name) + "system_logs/lifecycle.txt",
+                               render_lifecycle(events)));
     (void)written;
     return {};
 }

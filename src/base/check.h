@@ -6,8 +6,8 @@ namespace lavant {
 [[noreturn]] void check_failed(const char* condition, const char* why, const char* file, int line);
 }
 
-#define CHECK(condition, why)                                                              \
-    do {                                                                                   \
-        if (!(condition)) [[unlikely]]                                                     \
-            ::lavant::check_failed(#condition, why, __FILE__, __LINE__);                   \
+#define CHECK(condition, why)                                            \
+    do {                                                                 \
+        if (!(condition)) [[unlikely]]                                   \
+            ::lavant::check_failed(#condition, why, __FILE__, __LINE__); \
     } while (false)

@@ -28,7 +28,8 @@ using Folder = std::unique_ptr<DIR, CloseFolder>;
 Folder open_folder(int above, const char* name) {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = ::openat(above, name, kFlags);
-    if (fd < 0 && errno == EACCES && ::fchmodat(above, name, 0700, 0) == 0) fd = ::openat(above, name, kFlags);
+    if (fd < 0 && errno == EACCES && ::fchmodat(above, name, 0700, 0) == 0)
+        fd = ::openat(above, name, kFlags);
     if (fd < 0) return nullptr;
     DIR* folder = ::fdopendir(fd);
     if (folder == nullptr) ::close(fd);
@@ -111,7 +112,8 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
     LAVANT_TRY_VOID(write_all(file.get(), bytes).map_error(in(beside)));
     if (::fsync(file.get()) != 0) return fail(system_error(quoted("sync", beside), errno));
     file.reset();
-    if (::rename(beside.c_str(), path.c_str()) != 0) return fail(system_error(quoted("rename to", path), errno));
+    if (::rename(beside.c_str(), path.c_str()) != 0)
+        return fail(system_error(quoted("rename to", path), errno));
     return sync_directory(parent_of(path));
 }
 
@@ -140,7 +142,8 @@ Result<void> make_directories(const std::string& path, int mode) {
 Result<void> remove_contents(const std::string& path) {
     const Folder folder = open_folder(AT_FDCWD, path.c_str());
     if (!folder) return fail(system_error(quoted("empty folder", path), errno));
-    if (const int error = empty(folder.get(), 0)) return fail(system_error(quoted("empty folder", path), error));
+    if (const int error = empty(folder.get(), 0))
+        return fail(system_error(quoted("empty folder", path), error));
     return {};
 }
 
@@ -149,7 +152,8 @@ Result<void> remove_tree(const std::string& path) {
     if (errno != EISDIR && errno != EPERM) return fail(system_error(quoted("remove", path), errno));
     if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
     LAVANT_TRY_VOID(remove_contents(path));
-    if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return fail(system_error(quoted("remove", path), errno));
+    if (::rmdir(path.c_str()) != 0 && errno != ENOENT)
+        return fail(system_error(quoted("remove", path), errno));
     return {};
 }
 

@@ -39,7 +39,8 @@ class Fd {
 [[nodiscard]] Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
 [[nodiscard]] Result<void> write_all(int fd, std::string_view bytes);
 // Written beside, synced, renamed over: readers see the old or the new file, also after a power cut.
-[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::string_view bytes, int mode = 0600);
+[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::string_view bytes,
+                                                 int mode = 0600);
 [[nodiscard]] Result<void> sync_directory(const std::string& path);
 [[nodiscard]] Result<void> make_directories(const std::string& path, int mode = 0700);
 // Whatever modes somebody left on what is in it. Absent is fine. Follows no link.

@@ -6,15 +6,15 @@
 
 namespace lavant::limits {
 
-inline constexpr std::size_t kYamlBytes = 2U << 20;          // a job file
-inline constexpr std::size_t kYamlNodes = 50'000;            // after alias expansion
+inline constexpr std::size_t kYamlBytes = 2U << 20;  // a job file
+inline constexpr std::size_t kYamlNodes = 50'000;    // after alias expansion
 inline constexpr int kDocumentDepth = 64;
-inline constexpr std::size_t kJsonBytes = 8U << 20;          // a REST body
+inline constexpr std::size_t kJsonBytes = 8U << 20;  // a REST body
 inline constexpr std::size_t kHttpHeadBytes = 64U << 10;
 inline constexpr std::uint64_t kBlobPutBytes = 5'000ULL << 20;  // one PUT; larger blobs come in blocks
-inline constexpr std::size_t kFrameBytes = 4U << 20;         // one agent frame
+inline constexpr std::size_t kFrameBytes = 4U << 20;            // one agent frame
 inline constexpr std::size_t kLogChunkBytes = 256U << 10;
-inline constexpr std::uint64_t kJobLogBytes = 1ULL << 30;    // per job, configurable
+inline constexpr std::uint64_t kJobLogBytes = 1ULL << 30;  // per job, configurable
 inline constexpr std::size_t kInboxEvents = 65'536;
 inline constexpr std::size_t kBatchEvents = 256;
 inline constexpr int kInstancesPerJob = 1'000;

@@ -18,7 +18,8 @@ struct Facade {
 Facade& facade() {
     static Facade instance = [] {
         Facade made;
-        made.logger = std::make_shared<spdlog::logger>("lavant", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        made.logger =
+            std::make_shared<spdlog::logger>("lavant", std::make_shared<spdlog::sinks::stderr_sink_mt>());
         made.logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
         return made;
     }();
@@ -27,11 +28,16 @@ Facade& facade() {
 
 spdlog::level::level_enum to_spdlog(Level level) {
     switch (level) {
-        case Level::Debug: return spdlog::level::debug;
-        case Level::Info: return spdlog::level::info;
-        case Level::Warning: return spdlog::level::warn;
-        case Level::Error: return spdlog::level::err;
-        case Level::Silent: return spdlog::level::off;
+        case Level::Debug:
+            return spdlog::level::debug;
+        case Level::Info:
+            return spdlog::level::info;
+        case Level::Warning:
+            return spdlog::level::warn;
+        case Level::Error:
+            return spdlog::level::err;
+        case Level::Silent:
+            return spdlog::level::off;
     }
     return spdlog::level::err;
 }
@@ -63,7 +69,8 @@ void append_quoted(std::string& out, std::string_view text) {
 void configure_log(const LogSettings& settings) {
     Facade& here = facade();
     if (settings.file.empty()) {
-        here.logger = std::make_shared<spdlog::logger>("lavant", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        here.logger =
+            std::make_shared<spdlog::logger>("lavant", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     } else {
         here.logger = std::make_shared<spdlog::logger>(
             "lavant", std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
@@ -71,8 +78,8 @@ void configure_log(const LogSettings& settings) {
                           static_cast<std::size_t>(settings.files_max)));
     }
     here.json = settings.json;
-    const char* pattern = settings.json ? R"({"at":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-                                        : "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
+    const char* pattern =
+        settings.json ? R"({"at":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %l %v";
     here.logger->set_pattern(pattern, spdlog::pattern_time_type::utc);
     here.logger->set_level(to_spdlog(settings.least));
     here.logger->flush_on(spdlog::level::info);

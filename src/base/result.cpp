@@ -9,16 +9,26 @@ namespace lavant {
 
 std::string_view name_of(ErrorCode code) {
     switch (code) {
-        case ErrorCode::InvalidArgument: return "InvalidArgument";
-        case ErrorCode::Unauthenticated: return "Unauthenticated";
-        case ErrorCode::PermissionDenied: return "PermissionDenied";
-        case ErrorCode::NotFound: return "NotFound";
-        case ErrorCode::AlreadyExists: return "AlreadyExists";
-        case ErrorCode::Conflict: return "Conflict";
-        case ErrorCode::ResourceExhausted: return "ResourceExhausted";
-        case ErrorCode::Unavailable: return "Unavailable";
-        case ErrorCode::DeadlineExceeded: return "DeadlineExceeded";
-        case ErrorCode::Internal: return "Internal";
+        case ErrorCode::InvalidArgument:
+            return "InvalidArgument";
+        case ErrorCode::Unauthenticated:
+            return "Unauthenticated";
+        case ErrorCode::PermissionDenied:
+            return "PermissionDenied";
+        case ErrorCode::NotFound:
+            return "NotFound";
+        case ErrorCode::AlreadyExists:
+            return "AlreadyExists";
+        case ErrorCode::Conflict:
+            return "Conflict";
+        case ErrorCode::ResourceExhausted:
+            return "ResourceExhausted";
+        case ErrorCode::Unavailable:
+            return "Unavailable";
+        case ErrorCode::DeadlineExceeded:
+            return "DeadlineExceeded";
+        case ErrorCode::Internal:
+            return "Internal";
     }
     CHECK(false, "error code outside its enum");
 }

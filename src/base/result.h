@@ -64,14 +64,14 @@ inline auto in(std::string context) {
 
 #define LAVANT_CONCAT_(a, b) a##b
 #define LAVANT_CONCAT(a, b) LAVANT_CONCAT_(a, b)
-#define LAVANT_TRY_(slot, declaration, expression)                                \
-    auto slot = (expression);                                                     \
-    if (!slot) return ::tl::make_unexpected(std::move(slot).error());             \
+#define LAVANT_TRY_(slot, declaration, expression)                    \
+    auto slot = (expression);                                         \
+    if (!slot) return ::tl::make_unexpected(std::move(slot).error()); \
     declaration = std::move(slot).value()
 // LAVANT_TRY(auto job, load_job(id)); returns the error upward. The only control-flow macro.
 #define LAVANT_TRY(declaration, expression) \
     LAVANT_TRY_(LAVANT_CONCAT(try_slot_, __LINE__), declaration, expression)
 // The same for Result<void>.
-#define LAVANT_TRY_VOID(expression)                                               \
+#define LAVANT_TRY_VOID(expression)                                                                  \
     if (auto LAVANT_CONCAT(try_slot_, __LINE__) = (expression); !LAVANT_CONCAT(try_slot_, __LINE__)) \
     return ::tl::make_unexpected(std::move(LAVANT_CONCAT(try_slot_, __LINE__)).error())

@@ -36,7 +36,8 @@ TEST(Text, SuggestsTheNearestWordOnlyWhenItIsNear) {
 
 TEST(Text, ParsesWholeIntegersOnly) {
     EXPECT_EQ(parse_integer("-12"), -12);
-    for (const char* text : {"", "1x", "99999999999999999999", " 1"}) EXPECT_FALSE(parse_integer(text)) << text;
+    for (const char* text : {"", "1x", "99999999999999999999", " 1"})
+        EXPECT_FALSE(parse_integer(text)) << text;
 }
 
 TEST(Text, QuotesForTheShell) { EXPECT_EQ(shell_quote("it's"), "'it'\\''s'"); }

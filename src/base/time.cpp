@@ -8,8 +8,7 @@ namespace lavant {
 namespace {
 
 std::tm utc_parts(Instant at) {
-    const std::time_t seconds =
-        std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
     std::tm parts{};
     gmtime_r(&seconds, &parts);
     return parts;
@@ -72,8 +71,9 @@ std::string to_http_date(Instant at) {
 std::optional<Instant> parse_rfc3339(std::string_view text) {
     std::tm parts{};
     int year = 0;
-    const bool date = take_digits(text, 4, year) && take_char(text, '-') && take_digits(text, 2, parts.tm_mon) &&
-                      take_char(text, '-') && take_digits(text, 2, parts.tm_mday);
+    const bool date = take_digits(text, 4, year) && take_char(text, '-') &&
+                      take_digits(text, 2, parts.tm_mon) && take_char(text, '-') &&
+                      take_digits(text, 2, parts.tm_mday);
     if (!date || text.empty() || (text.front() != 'T' && text.front() != 't' && text.front() != ' '))
         return std::nullopt;
     text.remove_prefix(1);

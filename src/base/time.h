@@ -23,11 +23,11 @@ using Instant = UtcClock::time_point;
 inline std::int64_t to_micros(Instant at) { return at.time_since_epoch().count(); }
 inline Instant from_micros(std::int64_t micros) { return Instant{Duration{micros}}; }
 
-std::string to_rfc3339(Instant at);                             // 2026-01-02T03:04:05.678901Z
-std::string to_http_date(Instant at);                           // Fri, 02 Jan 2026 03:04:05 GMT
-std::optional<Instant> parse_rfc3339(std::string_view text);    // accepts offsets and 0-9 fraction digits
+std::string to_rfc3339(Instant at);                           // 2026-01-02T03:04:05.678901Z
+std::string to_http_date(Instant at);                         // Fri, 02 Jan 2026 03:04:05 GMT
+std::optional<Instant> parse_rfc3339(std::string_view text);  // accepts offsets and 0-9 fraction digits
 
-std::string to_iso_duration(Duration length);                   // PT1H30M; zero is PT0S
+std::string to_iso_duration(Duration length);                       // PT1H30M; zero is PT0S
 std::optional<Duration> parse_iso_duration(std::string_view text);  // PnDTnHnMnS with fractions of seconds
 
 }  // namespace lavant

@@ -16,16 +16,19 @@ TEST(Time, PrintsAndReadsRfc3339) {
 }
 
 TEST(Time, RefusesWhatIsNoTime) {
-    for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05", "2026-01-02T03:04:05Zx"})
+    for (const char* text :
+         {"", "2026", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05", "2026-01-02T03:04:05Zx"})
         EXPECT_FALSE(parse_rfc3339(text)) << text;
 }
 
 TEST(Time, PrintsAndReadsIsoDurations) {
-    for (const Duration length : {Duration{0s}, Duration{1s}, Duration{90min}, Duration{3600s}, Duration{1500ms}})
+    for (const Duration length :
+         {Duration{0s}, Duration{1s}, Duration{90min}, Duration{3600s}, Duration{1500ms}})
         EXPECT_EQ(parse_iso_duration(to_iso_duration(length)), length);
     EXPECT_EQ(to_iso_duration(3600s), "PT1H");
     EXPECT_EQ(parse_iso_duration("P1DT1H"), Duration{25h});
-    for (const char* text : {"", "P", "PT", "1H", "PT1X", "PT-1S", "P1H"}) EXPECT_FALSE(parse_iso_duration(text)) << text;
+    for (const char* text : {"", "P", "PT", "1H", "PT1X", "PT-1S", "P1H"})
+        EXPECT_FALSE(parse_iso_duration(text)) << text;
 }
 
 }  // namespace

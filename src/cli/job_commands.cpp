@@ -191,6 +191,7 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
         print_document(found, options.format, console);
         return Exit::Completed;
     }
+    const bool more = found.size() == most;
     std::vector<std::vector<std::string>> rows;
     for (const Json& job : found.items()) {
         const Json& properties = job["properties"];
@@ -200,6 +201,7 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
                         printable(properties["experimentName"].text()),
                         title == job["name"] ? "" : printable(title.text())});
     }
+    if (more) console.err << fmt::format("the newest {}; there may be more: -r N\n", rows.size());
     if (rows.empty()) {
         console.err << "no jobs\n";
         return Exit::Completed;

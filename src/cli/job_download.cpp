@@ -195,7 +195,8 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
             count(more);
         }
     }
-    console.out << fmt::format("{} files, {} bytes in {}\n", total.files, total.bytes, folder);
+    console.out << fmt::format("{} file{}, {} bytes in {}\n", total.files, total.files == 1 ? "" : "s",
+                               total.bytes, folder);
     console.out.flush();
     return Exit::Completed;
 }

@@ -94,7 +94,8 @@ std::string host_name() {
 }
 
 bool is_on_this_machine(const std::string& url) {
-    return url.starts_with("https://127.") || url.starts_with("https://localhost") || url.starts_with("https://[::1]");
+    return url.starts_with("https://127.") || url.starts_with("https://localhost") ||
+           url.starts_with("https://[::1]");
 }
 
 Result<void> run(const Arguments& arguments) {
@@ -104,7 +105,8 @@ Result<void> run(const Arguments& arguments) {
                sandbox_linux::LinuxSandbox::make(
                    {.folder = arguments.folder + "/sandbox",
                     .name = "node-" + std::to_string(arguments.node),
-                    .first_user = kFirstUser + static_cast<uid_t>(arguments.node % kNodesWithOwnUsers) * kTasksPerNode,
+                    .first_user =
+                        kFirstUser + static_cast<uid_t>(arguments.node % kNodesWithOwnUsers) * kTasksPerNode,
                     .tasks_max = kTasksPerNode,
                     .allow_namespaces = arguments.sandbox,
                     .allow_cgroups = arguments.cgroups,
@@ -112,20 +114,25 @@ Result<void> run(const Arguments& arguments) {
     LAVANT_TRY(const std::unique_ptr<adapters::AgentLink> link,
                adapters::AgentLink::make({.server_url = arguments.server, .ca_file = arguments.ca_file}));
     SystemClock clock;
-    agent::LoopSettings settings{.node = {arguments.node},
-                                 .folder = arguments.folder,
-                                 .server_url = arguments.server,
-                                 .ca_file = arguments.ca_file,
-                                 .enrol_token = std::string(trim(read_file(arguments.token_file, 4096).value_or(""))),
-                                 .boot = random_name(),
-                                 .host = host_name(),
-                                 .resources = ordered(arguments.folder),
-                                 .confined = arguments.sandbox};
+    const std::string machine_boot(
+        trim(read_file("/proc/sys/kernel/random/boot_id", 256).value_or("unknown")));
+    agent::LoopSettings settings{
+        .node = {arguments.node},
+        .folder = arguments.folder,
+        .server_url = arguments.server,
+        .ca_file = arguments.ca_file,
+        .enrol_token = std::string(trim(read_file(arguments.token_file, 4096).value_or(""))),
+        .boot = machine_boot + "." + random_name(),
+        .machine_boot = machine_boot,
+        .host = host_name(),
+        .resources = ordered(arguments.folder),
+        .confined = arguments.sandbox};
     settings.machine.tasks_max = kTasksPerNode;
     if (is_on_this_machine(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
     agent::Loop loop(std::move(settings), {*link, *link, *sandbox, clock});
     LAVANT_TRY_VOID(loop.start());
-    log(Level::Info, "agent_started", {{"node", std::to_string(arguments.node)}, {"protections", sandbox->protections()}});
+    log(Level::Info, "agent_started",
+        {{"node", std::to_string(arguments.node)}, {"protections", sandbox->protections()}});
     link->run();
     log(Level::Info, "agent_left", {{"node", std::to_string(arguments.node)}});
     return {};

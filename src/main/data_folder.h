@@ -21,10 +21,11 @@ struct DataFolder {
     std::string log() const { return root + "/serve.log"; }
 };
 
-// Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another server has it.
-// The lock goes with its process, so one left by a power cut holds nobody up.
+// Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another
+// server has it. The lock goes with its process, so one left by a power cut holds nobody up.
 [[nodiscard]] Result<Fd> lock_data_folder(const DataFolder& folder);
 
-[[nodiscard]] Result<void> write_endpoint(const DataFolder& folder, const std::string& url, const std::string& ca_file);
+[[nodiscard]] Result<void> write_endpoint(const DataFolder& folder, const std::string& url,
+                                          const std::string& ca_file);
 
 }  // namespace lavant

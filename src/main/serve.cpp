@@ -57,7 +57,8 @@ int run_serve(const ServeOptions& options) {
         return 1;
     }
     tell_starter(options.ready_fd, "ready");
-    if (!options.embedded) std::fprintf(stderr, "lavant: serving %s (data in %s)\n", url->c_str(), options.data.c_str());
+    if (!options.embedded)
+        std::fprintf(stderr, "lavant: serving %s (data in %s)\n", url->c_str(), options.data.c_str());
     server.run_until_stopped(stop_signals.get());
     ::unlink(folder.endpoint().c_str());
     flush_log();

@@ -142,22 +142,25 @@ void Server::Parts::make_control() {
         return loop_->post(std::move(event), std::move(callback));
     };
     hub_ = std::make_unique<api::AgentHub>(
-        api::HubPorts{.reader = *reader_, .blobs = *blobs_, .crypto = *crypto_, .clock = clock_, .post = post_and_wait},
+        api::HubPorts{
+            .reader = *reader_, .blobs = *blobs_, .crypto = *crypto_, .clock = clock_, .post = post_and_wait},
         api::HubSettings{.secret = crypto_->secret()});
     effects_ = std::make_unique<app::PooledEffectRunner>(app::EffectPorts{
         .nodes = *nodes_,
         .blobs = *blobs_,
         .reader = *reader_,
-        .make_enrol_token = [this](NodeId node, std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
+        .make_enrol_token = [this](NodeId node,
+                                   std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
         .post = post});
     loop_ = std::make_unique<app::ControlLoop>(
-        app::LoopPorts{.store = *store_,
-                       .links = *hub_,
-                       .effects = *effects_,
-                       .clock = clock_,
-                       .make_job_token = [this](const JobHead& job,
-                                                int attempt) { return api_->make_job_token(job, attempt); },
-                       .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
+        app::LoopPorts{
+            .store = *store_,
+            .links = *hub_,
+            .effects = *effects_,
+            .clock = clock_,
+            .make_job_token = [this](const JobHead& job,
+                                     int attempt) { return api_->make_job_token(job, attempt); },
+            .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
         plane_settings());
     api_ = std::make_unique<api::Api>(api::ApiPorts{.reader = *reader_,
                                                     .blobs = *blobs_,
@@ -223,7 +226,8 @@ Result<int> Server::Parts::choose_port() const {
         if (::bind(probe.get(), address, size) == 0 && ::getsockname(probe.get(), address, &size) == 0)
             return ntohs(place.sin_port);
     }
-    return fail(ErrorCode::Unavailable, "no free port on the loopback interface; free one, or name one with --port");
+    return fail(ErrorCode::Unavailable,
+                "no free port on the loopback interface; free one, or name one with --port");
 }
 
 Result<int> Server::Parts::listen(int port) {
@@ -251,7 +255,8 @@ Result<std::string> Server::Parts::start() {
     loop_thread_ = std::thread([this] {
         while (!stopping_) {
             loop_->wait();
-            while (loop_->step(clock_.now())) {}
+            while (loop_->step(clock_.now())) {
+            }
         }
     });
     reconcile();
@@ -335,7 +340,8 @@ void Server::Parts::release_idle_nodes() {
     }
 }
 
-Server::Server(ServeOptions options) : options_(std::move(options)), parts_(std::make_unique<Parts>(options_)) {}
+Server::Server(ServeOptions options)
+    : options_(std::move(options)), parts_(std::make_unique<Parts>(options_)) {}
 Server::~Server() = default;
 Result<std::string> Server::start() { return parts_->start(); }
 void Server::run_until_stopped(int signal_fd) { parts_->run_until_stopped(signal_fd); }

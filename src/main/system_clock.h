@@ -1,6 +1,6 @@
 #pragma once
-// The real clock: wall time anchored at start, driven by the boot-time clock, which never goes back and counts
-// time spent suspended.
+// The real clock: wall time anchored at start, driven by the boot-time clock, which never goes back and
+// counts time spent suspended.
 
 #include "ports/clock.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The agent's one thread and its wires to the server. Every call and every callback is on the thread that is in
-// Reactor::run().
+// The agent's one thread and its wires to the server. Every call and every callback is on the thread that is
+// in Reactor::run().
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ class Reactor {
  public:
     using Timer = std::uint64_t;  // 0 is none
     virtual ~Reactor() = default;
-    virtual void run() = 0;   // until stop()
+    virtual void run() = 0;  // until stop()
     virtual void stop() = 0;
     virtual void post(std::function<void()> task) = 0;
     virtual Timer after(Duration delay, std::function<void()> task) = 0;
@@ -50,7 +50,8 @@ class ServerWire {
  public:
     virtual ~ServerWire() = default;
     // `path` is below the server's URL. The handler must outlive the link.
-    [[nodiscard]] virtual std::unique_ptr<KeptLink> keep_link(const std::string& path, const std::string& bearer,
+    [[nodiscard]] virtual std::unique_ptr<KeptLink> keep_link(const std::string& path,
+                                                              const std::string& bearer,
                                                               LinkHandler& handler) = 0;
     // A url that starts with '/' goes to the server, any other to the world. `on_bytes` is not looked at.
     // Unavailable: could not be reached, or the connection broke; whoever asks may ask again.

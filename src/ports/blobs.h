@@ -23,9 +23,9 @@ struct BlobInfo {
 };
 
 struct BlobPage {
-    std::vector<BlobInfo> blobs;         // sorted by name
-    std::vector<std::string> prefixes;   // with a delimiter: the common prefixes, each ends in it
-    std::string next_marker;             // "" at the end
+    std::vector<BlobInfo> blobs;        // sorted by name
+    std::vector<std::string> prefixes;  // with a delimiter: the common prefixes, each ends in it
+    std::string next_marker;            // "" at the end
 };
 
 struct BlobListing {
@@ -39,9 +39,7 @@ struct BlobListing {
 // What an attempt uploads lies below this folder of its container until it is published. Hidden from list().
 inline constexpr std::string_view kStagingFolder = ".lavant-staging";
 // Whether a blob name lies there. Only the staging routes may read or write such names; others refuse them.
-inline bool is_staged(std::string_view name) {
-    return name.substr(0, name.find('/')) == kStagingFolder;
-}
+inline bool is_staged(std::string_view name) { return name.substr(0, name.find('/')) == kStagingFolder; }
 
 // A blob's content type travels as this entry of the metadata given to put() and set_metadata().
 inline constexpr std::string_view kContentTypeKey = "content-type";
@@ -60,8 +58,9 @@ class BlobStore {
                                                bool only_if_absent) = 0;
     [[nodiscard]] virtual Result<BlobInfo> put_bytes(const std::string& container, const std::string& name,
                                                      std::string_view bytes) = 0;
-    [[nodiscard]] virtual Result<BlobInfo> set_metadata(const std::string& container, const std::string& name,
-                                                        const std::map<std::string, std::string>& metadata) = 0;
+    [[nodiscard]] virtual Result<BlobInfo> set_metadata(
+        const std::string& container, const std::string& name,
+        const std::map<std::string, std::string>& metadata) = 0;
     [[nodiscard]] virtual Result<std::optional<BlobInfo>> find(const std::string& container,
                                                                const std::string& name) = 0;
     // The plain file behind a blob that exists.
@@ -71,16 +70,17 @@ class BlobStore {
     // Uncommitted blocks of a blob, then the list that makes them the blob.
     [[nodiscard]] virtual Result<void> put_block(const std::string& container, const std::string& name,
                                                  const std::string& block_id, const std::string& source) = 0;
-    [[nodiscard]] virtual Result<BlobInfo> put_block_list(const std::string& container, const std::string& name,
+    [[nodiscard]] virtual Result<BlobInfo> put_block_list(const std::string& container,
+                                                          const std::string& name,
                                                           const std::vector<std::string>& block_ids,
                                                           bool only_if_absent) = 0;
-    // Writes `bytes` at `offset` of a growing blob (a log), made if absent; durable when it returns. Bytes that are
-    // there already may be written again. A gap before `offset` is Conflict.
+    // Writes `bytes` at `offset` of a growing blob (a log), made if absent; durable when it returns. Bytes
+    // that are there already may be written again. A gap before `offset` is Conflict.
     [[nodiscard]] virtual Result<void> append(const std::string& container, const std::string& name,
                                               std::uint64_t offset, std::string_view bytes) = 0;
     virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
-    // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`; what is
-    // there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
+    // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`;
+    // what is there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,
                                                const std::string& to) = 0;
 };

@@ -14,8 +14,8 @@ class Crypto {
     virtual ~Crypto() = default;
     virtual std::string random_bytes(std::size_t count) = 0;
     virtual std::string sha256(std::string_view bytes) = 0;
-    // Of all chunks in order, until `next` gives none; for what does not fit into memory. Adapters that can hash
-    // piece by piece override it.
+    // Of all chunks in order, until `next` gives none; for what does not fit into memory. Adapters that can
+    // hash piece by piece override it.
     virtual std::string sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
         std::string all;
         while (const auto chunk = next()) all += *chunk;

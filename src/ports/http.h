@@ -22,7 +22,8 @@ struct HttpRequest {
     std::string query;  // after '?', still encoded
     std::vector<Header> headers;
     std::string body;
-    std::string body_file;  // set instead of body where the BodyPlan asked for it; the handler may move the file away
+    std::string
+        body_file;  // set instead of body where the BodyPlan asked for it; the handler may move the file away
     std::uint64_t body_bytes = 0;
     std::string peer;  // "127.0.0.1:5123"
 
@@ -40,7 +41,7 @@ struct HttpResponse {
     int status = 200;
     std::vector<Header> headers;
     std::string body;
-    std::optional<FileBody> file;       // sent instead of body
+    std::optional<FileBody> file;                 // sent instead of body
     std::optional<std::uint64_t> content_length;  // for HEAD: what GET would send
 };
 
@@ -91,7 +92,8 @@ class HttpApplication {
     virtual BodyPlan plan_body(const HttpRequest& head) = 0;
     virtual void handle(HttpRequest request, std::shared_ptr<Responder> responder) = 0;
     // A handler, or the response that refuses the upgrade.
-    virtual tl::expected<std::unique_ptr<SocketHandler>, HttpResponse> accept_socket(const HttpRequest& head) = 0;
+    virtual tl::expected<std::unique_ptr<SocketHandler>, HttpResponse> accept_socket(
+        const HttpRequest& head) = 0;
 };
 
 // --- client side (the CLI) ---
@@ -101,9 +103,9 @@ struct ClientRequest {
     std::string url;
     std::vector<Header> headers;
     std::string body;
-    std::string body_file;       // sent instead of body
-    std::string response_file;   // if set, a 2xx body is written there
-    int timeout_s = 100;         // 0: none (streams)
+    std::string body_file;                           // sent instead of body
+    std::string response_file;                       // if set, a 2xx body is written there
+    int timeout_s = 100;                             // 0: none (streams)
     std::function<bool(std::string_view)> on_bytes;  // if set, gets the body as it comes; false stops
 };
 

@@ -19,8 +19,8 @@ struct NodeOrder {
 class NodeProvider {
  public:
     virtual ~NodeProvider() = default;
-    // Returns when the agent process was started; the agent dials in by itself. A node that runs already: success.
-    // A node whose agent died: its agent is started again on the same spool (tasks are adopted).
+    // Returns when the agent process was started; the agent dials in by itself. A node that runs already:
+    // success. A node whose agent died: its agent is started again on the same spool (tasks are adopted).
     [[nodiscard]] virtual Result<void> start_node(const NodeOrder& order) = 0;
     // Returns when the node and everything on it is gone for certain. An unknown node: success.
     [[nodiscard]] virtual Result<void> stop_node(NodeId node) = 0;

@@ -18,14 +18,14 @@ struct Bind {
 
 struct ConfinedTask {
     TaskRef ref;
-    std::string folder;          // the task's spool; the sandbox's own files there are named run.*
-    std::string script;          // for bash -c
+    std::string folder;  // the task's spool; the sandbox's own files there are named run.*
+    std::string script;  // for bash -c
     std::vector<std::string> environment;  // complete, "NAME=value"
-    std::string code_folder;     // read-only snapshot; empty for none
-    std::string working_folder;  // where the script runs: a private writable view of code_folder
-    std::string log_file;        // opened by the child, append only, for stdout and stderr
-    std::vector<Bind> binds;     // what else it may see: inputs, outputs, environment
-    bool confined = true;        // false: no namespaces (still its own process group and cgroup)
+    std::string code_folder;               // read-only snapshot; empty for none
+    std::string working_folder;            // where the script runs: a private writable view of code_folder
+    std::string log_file;                  // opened by the child, append only, for stdout and stderr
+    std::vector<Bind> binds;               // what else it may see: inputs, outputs, environment
+    bool confined = true;                  // false: no namespaces (still its own process group and cgroup)
 };
 
 struct TaskExit {
@@ -54,15 +54,18 @@ class Sandbox {
     [[nodiscard]] virtual Result<void> kill(TaskRef task) = 0;
     // After pidfd became readable: kills what the command left behind, and tells how it ended.
     [[nodiscard]] virtual Result<TaskExit> collect(TaskRef task) = 0;
-    // Tasks found in the spool after an agent restart: those still running get a pidfd, the others -1. Those whose
-    // command was never started are left out: they may be started.
-    [[nodiscard]] virtual Result<std::vector<RunningTask>> recover(const std::vector<ConfinedTask>& known) = 0;
-    // Where files written below `working_folder` are seen from outside (the overlay's upper folder, or itself).
+    // Tasks found in the spool after an agent restart: those still running get a pidfd, the others -1.
+    // Those whose command was never started are left out: they may be started.
+    [[nodiscard]] virtual Result<std::vector<RunningTask>> recover(
+        const std::vector<ConfinedTask>& known) = 0;
+    // Where files written below `working_folder` are seen from outside (the overlay's upper folder, or
+    // itself).
     virtual std::string written_files(const ConfinedTask& task) = 0;
     virtual Usage usage(TaskRef task) = 0;
     // Frees mounts, cgroup and uid of an ended task. The spool folder itself is the caller's.
     virtual void release(TaskRef task) = 0;
-    // One line: what is on, and what is off and why: "pid and mount namespaces, private /tmp; off: cgroup limits (…)".
+    // One line: what is on, and what is off and why: "pid and mount namespaces, private /tmp; off: cgroup
+    // limits (…)".
     virtual std::string protections() const = 0;
 };
 

@@ -24,8 +24,9 @@ class Store {
 
     // One transaction, durable when it returns. The answer has one flag per batch.assets entry: false means
     // the row was not as expected and this one entry was left out (the rest is committed). A version guard of
-    // any other row that does not hold is Conflict, and nothing is written. Unavailable: the outcome is unknown.
-    // The store counts Asset::row_version itself. A row may occur twice: its writes apply in their order.
+    // any other row that does not hold is Conflict, and nothing is written. Unavailable: the outcome is
+    // unknown. The store counts Asset::row_version itself. A row may occur twice: its writes apply in their
+    // order.
     [[nodiscard]] virtual Result<std::vector<bool>> commit(const WriteBatch& batch) = 0;
 
     [[nodiscard]] virtual Result<std::optional<Job>> find_job(const std::string& workspace,
@@ -35,11 +36,11 @@ class Store {
 
 struct JobQuery {
     std::string workspace;
-    std::optional<bool> archived = false;   // nullopt: both
-    std::string status;                     // "" any, else one status name
-    std::string experiment;                 // "" any
-    std::string tag;                        // "" any, else "key" or "key=value"
-    std::int64_t before_id = 0;             // paging: only ids below this; 0 from the newest
+    std::optional<bool> archived = false;  // nullopt: both
+    std::string status;                    // "" any, else one status name
+    std::string experiment;                // "" any
+    std::string tag;                       // "" any, else "key" or "key=value"
+    std::int64_t before_id = 0;            // paging: only ids below this; 0 from the newest
     int limit = 100;
 };
 

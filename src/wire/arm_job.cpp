@@ -253,7 +253,8 @@ std::string normalised(Json job) {
                       [](const Json::Member& member) { return member.value.is_null(); });
     }
     for (Json::Member& input : job.member("inputs").mutable_members()) {
-        const bool literal = equals_ignoring_case(either(input.value, "jobInputType", "job_input_type").text(), "literal");
+        const bool literal =
+            equals_ignoring_case(either(input.value, "jobInputType", "job_input_type").text(), "literal");
         if (!literal && input.value["mode"].is_null()) input.value.set("mode", "ReadOnlyMount");
     }
     for (Json::Member& output : job.member("outputs").mutable_members()) {

@@ -26,16 +26,16 @@ struct ArmCommandJob {
     std::string environment_id;
     std::string compute_id;
     std::map<std::string, std::string> environment_variables;
-    std::vector<LaunchInput> inputs;    // mode in YAML's spelling: "ro_mount"
+    std::vector<LaunchInput> inputs;  // mode in YAML's spelling: "ro_mount"
     std::vector<LaunchOutput> outputs;
     int instance_count = 1;
     std::string instance_type;
-    std::string job_tier;   // "", "Spot", "Basic", "Standard", "Premium"
-    std::string priority;   // "", "low", "medium", "high"
+    std::string job_tier;  // "", "Spot", "Basic", "Standard", "Premium"
+    std::string priority;  // "", "low", "medium", "high"
     std::int64_t timeout_micros = 0;
     std::string distribution;  // "", "pytorch", "mpi", "tensorflow", "ray"
     int process_count = 1;
-    std::string identity;   // "", "user_identity", "managed", "aml_token"
+    std::string identity;  // "", "user_identity", "managed", "aml_token"
 };
 
 // `body` is the whole request body ({"properties": {...}}). All problems at once, with paths like

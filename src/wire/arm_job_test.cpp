@@ -65,11 +65,11 @@ TEST(ArmJob, ReadsAWholeCommandJob) {
 }
 
 TEST(ArmJob, TakesNullsMissingMembersAndSnakeCase) {
-    const ArmCommandJob job = parsed(with(
-        R"("tags":null,"properties":null,"services":null,"inputs":null,"outputs":null,)"
-        R"("resources":{"instance_count":2,)"
-        R"("instance_type":null},"limits":null,"queueSettings":null,"distribution":null,)"
-        R"("identity":null,"codeId":null)"));
+    const ArmCommandJob job =
+        parsed(with(R"("tags":null,"properties":null,"services":null,"inputs":null,"outputs":null,)"
+                    R"("resources":{"instance_count":2,)"
+                    R"("instance_type":null},"limits":null,"queueSettings":null,"distribution":null,)"
+                    R"("identity":null,"codeId":null)"));
     EXPECT_EQ(job.instance_count, 2);
     EXPECT_EQ(job.code_id, "");
     EXPECT_EQ(parsed(with("")).instance_count, 1);

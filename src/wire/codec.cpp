@@ -72,7 +72,8 @@ CborReader::Head CborReader::head() {
         return {};
     }
     result.value = 0;
-    for (std::size_t i = 0; i < width; ++i) result.value = (result.value << 8U) | static_cast<unsigned char>(rest_[i]);
+    for (std::size_t i = 0; i < width; ++i)
+        result.value = (result.value << 8U) | static_cast<unsigned char>(rest_[i]);
     rest_.remove_prefix(width);
     return result;
 }
@@ -135,7 +136,8 @@ void CborReader::skip(int depth) {
     if (depth > kSkipDepth) return fail();
     switch (found.major) {
         case 0:
-        case 1: return;
+        case 1:
+            return;
         case 2:
         case 3:
             if (found.value > rest_.size()) return fail();
@@ -148,8 +150,10 @@ void CborReader::skip(int depth) {
             for (std::uint64_t i = 0; i < items && !failed_; ++i) skip(depth + 1);
             return;
         }
-        case 7: return;
-        default: return fail();
+        case 7:
+            return;
+        default:
+            return fail();
     }
 }
 

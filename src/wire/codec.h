@@ -107,7 +107,8 @@ void write_struct(CborWriter& out, const T& value) {
     static const T kDefaults{};
     auto differs = [&](const auto& member) {
         using Field = std::remove_cvref_t<decltype(value.*member)>;
-        if constexpr (std::is_arithmetic_v<Field> || std::is_enum_v<Field> || std::is_same_v<Field, std::string>) {
+        if constexpr (std::is_arithmetic_v<Field> || std::is_enum_v<Field> ||
+                      std::is_same_v<Field, std::string>) {
             return !(value.*member == kDefaults.*member);
         } else {
             return !is_default(value.*member);
@@ -179,9 +180,8 @@ void read_variant(CborReader& in, std::variant<Alternatives...>& value) {
     if (in.array() != 2) return in.fail();
     const std::int64_t index = in.integer();
     if (index < 0 || index >= static_cast<std::int64_t>(sizeof...(Alternatives))) return in.fail();
-    boost::mp11::mp_with_index<sizeof...(Alternatives)>(static_cast<std::size_t>(index), [&](auto at) {
-        read_value(in, value.template emplace<at>());
-    });
+    boost::mp11::mp_with_index<sizeof...(Alternatives)>(
+        static_cast<std::size_t>(index), [&](auto at) { read_value(in, value.template emplace<at>()); });
 }
 
 template <class T>

@@ -7,7 +7,8 @@ namespace lavant {
 BOOST_DESCRIBE_STRUCT(Resources, (), (cpu_millis, memory_bytes, gpus))
 BOOST_DESCRIBE_STRUCT(Usage, (), (cpu_micros, memory_peak_bytes, wall_micros))
 BOOST_DESCRIBE_STRUCT(JobError, (), (code, message, exit_code, signal, node, traceback_line))
-BOOST_DESCRIBE_STRUCT(RetryPolicy, (), (retries_max, on_node_lost, on_preempted, on_out_of_memory, on_exit_codes))
+BOOST_DESCRIBE_STRUCT(RetryPolicy, (),
+                      (retries_max, on_node_lost, on_preempted, on_out_of_memory, on_exit_codes))
 BOOST_DESCRIBE_STRUCT(TaskRef, (), (job, attempt, index))
 BOOST_DESCRIBE_STRUCT(TaskEnd, (),
                       (reason, exit_code, signal, error_code, message, traceback_line, has_outputs, usage))

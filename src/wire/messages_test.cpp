@@ -23,10 +23,11 @@ BOOST_DESCRIBE_STRUCT(Old, (), (a, b))
 BOOST_DESCRIBE_STRUCT(New, (), (a, b, c, d))
 
 FromAgent some_report() {
-    return TaskReport{.task = {{42}, 3, 1},
-                      .phase = TaskPhase::Ended,
-                      .at_micros = 1'700'000'000'000'000,
-                      .end = {.reason = EndReason::Signaled, .signal = 9, .message = "x", .usage = {.cpu_micros = -1}}};
+    return TaskReport{
+        .task = {{42}, 3, 1},
+        .phase = TaskPhase::Ended,
+        .at_micros = 1'700'000'000'000'000,
+        .end = {.reason = EndReason::Signaled, .signal = 9, .message = "x", .usage = {.cpu_micros = -1}}};
 }
 
 TEST(Messages, SurviveTheTripOverTheWire) {

@@ -28,7 +28,9 @@ std::string stepwise(const std::string& go, int lines) {
            " 2>/dev/null || echo 0) -lt $i ]; do sleep 0.01; done; echo line $i; done";
 }
 
-void let_go(const std::string& go, int steps) { std::ofstream(go, std::ios::app) << std::string(static_cast<std::size_t>(steps), '.'); }
+void let_go(const std::string& go, int steps) {
+    std::ofstream(go, std::ios::app) << std::string(static_cast<std::size_t>(steps), '.');
+}
 
 void wait_for_log(AgentWorld& world, const std::string& job, const std::string& text) {
     while (world.log_of(job).find(text) == std::string::npos) std::this_thread::yield();
@@ -46,7 +48,8 @@ TEST(AgentWhole, RunsACommandAndKeepsItsLog) {
 
 TEST(AgentWhole, RunsManyJobsOnWarmNodes) {
     AgentWorld world;
-    for (int i = 0; i < 50; ++i) world.submit(world.a_launch("j" + std::to_string(i), "echo " + std::to_string(i)));
+    for (int i = 0; i < 50; ++i)
+        world.submit(world.a_launch("j" + std::to_string(i), "echo " + std::to_string(i)));
     for (int i = 0; i < 50; ++i) {
         const std::string name = "j" + std::to_string(i);
         EXPECT_EQ(world.wait_for_end(name).status, JobStatus::Completed);
@@ -57,21 +60,27 @@ TEST(AgentWhole, RunsManyJobsOnWarmNodes) {
 
 TEST(AgentWhole, BringsCodeAndInputsAndKeepsOutputs) {
     AgentWorld world;
-    ASSERT_TRUE(world.blobs().put_bytes("code-1", "src/main.sh", "cat lib/text \"$1\" \"$2/b\" > \"$3/all\""));
+    ASSERT_TRUE(
+        world.blobs().put_bytes("code-1", "src/main.sh", "cat lib/text \"$1\" \"$2/b\" > \"$3/all\""));
     ASSERT_TRUE(world.blobs().put_bytes("code-1", "src/lib/text", "code\n"));
     ASSERT_TRUE(world.blobs().put_bytes(kBlobContainer, "in/a file.txt", "input a\n"));
     ASSERT_TRUE(world.blobs().put_bytes(kBlobContainer, "in/set/b", "input b\n"));
-    Launch launch = world.a_launch("data", "bash main.sh \"${{inputs.f}}\" ${{inputs.d}} ${{outputs.o}}; echo $AZUREML_RUN_ID"
-                                           " > outputs/run; mkdir logs/sub; echo l > logs/sub/x; echo 3 > ${{outputs.m}}");
+    Launch launch =
+        world.a_launch("data",
+                       "bash main.sh \"${{inputs.f}}\" ${{inputs.d}} ${{outputs.o}}; echo $AZUREML_RUN_ID"
+                       " > outputs/run; mkdir logs/sub; echo l > logs/sub/x; echo 3 > ${{outputs.m}}");
     launch.code_uri = "code-1/src";
     launch.code_hash = "abc";
-    launch.inputs = {{"f", "uri_file", "ro_mount", "azureml://datastores/workspaceblobstore/paths/in/a file.txt"},
-                     {"d", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/in/set"}};
-    launch.outputs = {{"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/data/o/"},
-                      {"m", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/data/m.txt"}};
+    launch.inputs = {
+        {"f", "uri_file", "ro_mount", "azureml://datastores/workspaceblobstore/paths/in/a file.txt"},
+        {"d", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/in/set"}};
+    launch.outputs = {
+        {"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/data/o/"},
+        {"m", "uri_file", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/data/m.txt"}};
     world.submit(launch);
     const JobHead job = world.wait_for_end("data");
-    EXPECT_EQ(job.status, JobStatus::Completed) << world.log_of("data") << (job.error ? job.error->message : "");
+    EXPECT_EQ(job.status, JobStatus::Completed)
+        << world.log_of("data") << (job.error ? job.error->message : "");
     EXPECT_EQ(world.read_blob(kBlobContainer, "azureml/data/o/all"), "code\ninput a\ninput b\n");
     EXPECT_EQ(world.read_blob(kBlobContainer, "azureml/data/m.txt"), "3\n");
     EXPECT_EQ(world.read_blob(kArtifactContainer, artifact_prefix("data") + "outputs/run"), "data\n");
@@ -105,7 +114,8 @@ TEST(AgentWhole, KeepsOutputsOfAFailedJob) {
 
 TEST(AgentWhole, CancelsARunningJob) {
     AgentWorld world;
-    world.submit(world.a_launch("long", "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.01; done"));
+    world.submit(
+        world.a_launch("long", "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.01; done"));
     wait_for_log(world, "long", "up\n");
     world.cancel("long");
     EXPECT_EQ(world.wait_for_end("long").status, JobStatus::Canceled);
@@ -172,7 +182,8 @@ TEST(AgentWhole, TellsTheEndOfATaskThatEndedWhileNoAgentWasThere) {
     AgentWorld world;
     TemporaryFolder folder;
     const std::string go = folder / "go";
-    world.submit(world.a_launch("orphan", stepwise(go, 2) + "; echo kept > outputs/x; echo gone > " + (folder / "end")));
+    world.submit(world.a_launch(
+        "orphan", stepwise(go, 2) + "; echo kept > outputs/x; echo gone > " + (folder / "end")));
     let_go(go, 1);
     wait_for_log(world, "orphan", "line 1\n");
     world.end_agents();

@@ -22,9 +22,11 @@ Instant WallClock::now() {
 
 // --- agents ---
 
-AgentThread::AgentThread(agent::LoopSettings settings, const adapters::AgentLinkSettings& link, PlainSandbox& sandbox)
+AgentThread::AgentThread(agent::LoopSettings settings, const adapters::AgentLinkSettings& link,
+                         PlainSandbox& sandbox)
     : link_(adapters::AgentLink::make(link).value()),
-      loop_(std::make_unique<agent::Loop>(std::move(settings), agent::LoopPorts{*link_, *link_, sandbox, clock_})) {
+      loop_(std::make_unique<agent::Loop>(std::move(settings),
+                                          agent::LoopPorts{*link_, *link_, sandbox, clock_})) {
     thread_ = std::thread([this] {
         const Result<void> started = loop_->start();
         EXPECT_TRUE(started) << started.error().message;
@@ -136,8 +138,8 @@ Result<void> AgentWorld::start_node(const ports::NodeOrder& order) {
                                  .host = "localhost",
                                  .log_poll = std::chrono::milliseconds(5)};
     node.agent = std::make_unique<AgentThread>(
-        std::move(settings), adapters::AgentLinkSettings{.server_url = url(), .ca_file = certificates_.ca_file},
-        *node.sandbox);
+        std::move(settings),
+        adapters::AgentLinkSettings{.server_url = url(), .ca_file = certificates_.ca_file}, *node.sandbox);
     return {};
 }
 

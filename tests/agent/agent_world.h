@@ -1,6 +1,6 @@
 #pragma once
-// A server and its nodes in one process: real TLS, real frames, real processes; rows in memory, blobs in a folder.
-// Server and agents can be ended and started again at any moment.
+// A server and its nodes in one process: real TLS, real frames, real processes; rows in memory, blobs in a
+// folder. Server and agents can be ended and started again at any moment.
 
 #include <atomic>
 #include <condition_variable>

@@ -224,6 +224,10 @@ def test_every_documented_variable_is_there(server, write_job):
     for name in EXPECTED_VARIABLES:
         documented = name.replace("_lr", "_<name>").replace("_model", "_<name>")
         assert f"`{documented}`" in table, f"{documented} is not in docs/environment-variables.md"
+    made_by_the_shell = {"PWD", "OLDPWD", "SHLVL", "_"}
+    ours = set(seen) - made_by_the_shell - {"MINE", "AZURE_ML_INPUT_lr", "AZURE_ML_OUTPUT_model"}
+    undocumented = [name for name in sorted(ours) if name.isidentifier() and f"`{name}`" not in table]
+    assert not undocumented
 
 
 def test_host_uses_the_active_interpreter(server, write_job, tmp_path):

@@ -21,7 +21,8 @@ void World::check_step() {
         if (event.kind != "job") continue;
         const std::optional<JobStatus> status = parse_job_status(event.what);
         if (!status) return fail("an event that is no status: " + event.what);
-        if (terminal_[event.job] > 0) return fail("something happened to " + event.subject + " after its end");
+        if (terminal_[event.job] > 0)
+            return fail("something happened to " + event.subject + " after its end");
         if (is_terminal(*status)) {
             ++terminal_[event.job];
             final_status_[event.subject] = *status;
@@ -64,7 +65,8 @@ void World::check_end() {
             if (log_durable_[ref] != produced_[ref]) fail("log lines of " + asked.name + " are missing");
         }
         const bool outputs = head.id.value % 3 == 0;
-        if (outputs && published_[head.id] != std::set<int>{head.attempt}) fail("outputs of " + asked.name + " are missing");
+        if (outputs && published_[head.id] != std::set<int>{head.attempt})
+            fail("outputs of " + asked.name + " are missing");
     }
     for (const auto& [id, node] : nodes_)
         if (node->machine_up) fail(to_string(id) + " is still there");

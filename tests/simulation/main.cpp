@@ -1,4 +1,5 @@
-// lavant-sim --seed N [--count M] [--verbose]: runs seeds N .. N+M-1; a failing one prints the command that replays it.
+// lavant-sim --seed N [--count M] [--verbose]: runs seeds N .. N+M-1; a failing one prints the command that
+// replays it.
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,14 +34,15 @@ int main(int argc, char** argv) {
         jobs += report.jobs;
         std::vector<std::string> failures = report.failures;
         // One seed in sixteen runs twice: the same seed must do the same.
-        if (failures.empty() && seed % 16 == 0 && World(static_cast<std::uint64_t>(seed), false).run().hash != report.hash)
+        if (failures.empty() && seed % 16 == 0 &&
+            World(static_cast<std::uint64_t>(seed), false).run().hash != report.hash)
             failures.push_back("two runs of this seed differ");
         if (failures.empty()) continue;
         ++failed;
         for (const std::string& failure : failures) std::printf("seed %lld: %s\n", seed, failure.c_str());
         std::printf("replay: lavant-sim --seed %lld --verbose\n", seed);
     }
-    std::printf("simulation: %lld seeds from %lld, %zu jobs\n%lld passed, %lld failed\n", count, first, jobs, count - failed,
-                failed);
+    std::printf("simulation: %lld seeds from %lld, %zu jobs\n%lld passed, %lld failed\n", count, first, jobs,
+                count - failed, failed);
     return failed == 0 ? 0 : 1;
 }

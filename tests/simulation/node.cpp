@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 namespace {
 
 std::string name_of_task(TaskRef task) {
-    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." + std::to_string(task.index);
+    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." +
+           std::to_string(task.index);
 }
 
 }  // namespace
@@ -19,7 +20,8 @@ void World::start_agent(SimNode& node) {
     note(to_string(node.id) + " agent starts");
     agent::MachineSettings settings;
     node.agent = std::make_unique<agent::Machine>(
-        Hello{.node = node.id, .boot = std::to_string(node.incarnation), .host = to_string(node.id)}, settings);
+        Hello{.node = node.id, .boot = std::to_string(node.incarnation), .host = to_string(node.id)},
+        settings);
     node.tick_at.reset();
     agent::Started started{.tasks = {}, .heard_at = node.heard_at};
     std::vector<TaskRef> over;
@@ -77,16 +79,17 @@ void World::connect(SimNode& node) {
                 const NodeId self = dialing.id;
                 const std::uint64_t same = dialing.incarnation;
                 dialing.connecting = true;
-                post(plane::EnrolNode{.ticket = 0, .node = self}, [this, self, same](const Result<app::Answer>& answer) {
-                    const bool granted = answer.has_value();
-                    if (dying_) return;
-                    on_node(self, same, [this, granted](SimNode& enrolled) {
-                        enrolled.connecting = false;
-                        if (!granted) return kill_agent(enrolled);
-                        enrolled.has_credential = true;
-                        connect(enrolled);
-                    });
-                });
+                post(plane::EnrolNode{.ticket = 0, .node = self},
+                     [this, self, same](const Result<app::Answer>& answer) {
+                         const bool granted = answer.has_value();
+                         if (dying_) return;
+                         on_node(self, same, [this, granted](SimNode& enrolled) {
+                             enrolled.connecting = false;
+                             if (!granted) return kill_agent(enrolled);
+                             enrolled.has_credential = true;
+                             connect(enrolled);
+                         });
+                     });
                 // The answer may never come: the server may die first.
                 after(30s, [this, self, same] {
                     on_node(self, same, [this](SimNode& waiting) {
@@ -138,7 +141,8 @@ void World::feed(SimNode& node, const agent::Event& event) {
     const std::vector<agent::Action> actions = node.agent->step(event, now_ + node.clock_ahead);
     for (const agent::Action& action : actions) {
         const auto still = nodes_.find(id);
-        if (still == nodes_.end() || still->second->incarnation != incarnation || !still->second->agent) return;
+        if (still == nodes_.end() || still->second->incarnation != incarnation || !still->second->agent)
+            return;
         act(*still->second, action);
     }
     const auto still = nodes_.find(id);
@@ -172,10 +176,12 @@ void World::act(SimNode& node, const agent::Action& action) {
     } else if (const auto* kill = std::get_if<agent::Kill>(&action)) {
         const auto found = node.spool.find(kill->task);
         if (found == node.spool.end()) return;
-        const ports::TaskExit exit = found->second.dead ? found->second.exit : ports::TaskExit{.known = true, .signal = 9};
+        const ports::TaskExit exit =
+            found->second.dead ? found->second.exit : ports::TaskExit{.known = true, .signal = 9};
         end_process(node, kill->task, exit);
     } else if (const auto* log = std::get_if<agent::SendLog>(&action)) {
-        to_server(node, LogBytes{log->task, "user_logs/std_log.txt", log->from, std::string(log->to - log->from, 'x')});
+        to_server(node, LogBytes{log->task, "user_logs/std_log.txt", log->from,
+                                 std::string(log->to - log->from, 'x')});
     } else if (const auto* stage = std::get_if<agent::StageOutputs>(&action)) {
         const NodeId id = node.id;
         const TaskRef task = stage->task;

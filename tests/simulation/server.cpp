@@ -68,7 +68,8 @@ void World::step_server() {
     if (nemeses_on_ && nemeses_.bad_commits && chance(2))
         store_.fail_next_commit(chance(50) ? adapters::CommitFault::Refuse
                                            : adapters::CommitFault::CommitButReportFailure);
-    while (loop_ && !dying_ && loop_->step(now_)) {}
+    while (loop_ && !dying_ && loop_->step(now_)) {
+    }
     if (dying_) return kill_server();
     check_step();
     const std::optional<Instant> wake = loop_->plane().next_wake();
@@ -100,12 +101,15 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     const bool fails = nemeses_on_ && nemeses_.bad_provider && chance(15);
     std::string problem = fails ? "out of order" : "";
     if (!fails) {
-        if (const auto* start = std::get_if<StartNode>(&entry.effect)) problem = start_node(start->node).value_or("");
+        if (const auto* start = std::get_if<StartNode>(&entry.effect))
+            problem = start_node(start->node).value_or("");
         if (const auto* stop = std::get_if<StopNode>(&entry.effect)) stop_node(stop->node);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
             published_[publish->job].insert(publish->attempt);
-            if (published_[publish->job].size() > 1) fail("outputs of two attempts published: " + publish->name);
-            if (!staged_[publish->job].contains(publish->attempt)) fail("published what was not staged: " + publish->name);
+            if (published_[publish->job].size() > 1)
+                fail("outputs of two attempts published: " + publish->name);
+            if (!staged_[publish->job].contains(publish->attempt))
+                fail("published what was not staged: " + publish->name);
         }
     }
     if (generation != server_generation_) return;

@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 void World::plan_workload() {
     const std::int64_t jobs = 30 + upto(15);
     for (std::int64_t i = 0; i < jobs; ++i) {
-        asked_.push_back({.name = "job" + std::to_string(i), .instances = chance(15) ? 2 + static_cast<int>(upto(1)) : 1});
+        asked_.push_back(
+            {.name = "job" + std::to_string(i), .instances = chance(15) ? 2 + static_cast<int>(upto(1)) : 1});
         const auto index = static_cast<std::size_t>(i);
         const Duration when = between(0s, 40min);
         after(when, [this, index] { submit(index); });
@@ -46,10 +47,12 @@ void World::submit(std::size_t index) {
 
 void World::cancel(std::size_t index) {
     if (asked_[index].cancel_acknowledged) return;
-    post(plane::CancelJob{.ticket = 0, .workspace = "w", .name = asked_[index].name, .who = "user", .stored = {}},
-         [this, index](const Result<app::Answer>& answer) {
-             if (!dying_ && answer) asked_[index].cancel_acknowledged = true;
-         });
+    post(
+        plane::CancelJob{
+            .ticket = 0, .workspace = "w", .name = asked_[index].name, .who = "user", .stored = {}},
+        [this, index](const Result<app::Answer>& answer) {
+            if (!dying_ && answer) asked_[index].cancel_acknowledged = true;
+        });
 }
 
 void World::plan_nemeses() {
@@ -81,7 +84,8 @@ void World::strike() {
         node.partitioned = true;
         const std::uint64_t link = node.link;
         later(between(0s, 30s), [this, link](SimNode& cut) { disconnect(cut, link); });
-        later(chance(80) ? between(1s, 3min) : between(3min, 20min), [](SimNode& healed) { healed.partitioned = false; });
+        later(chance(80) ? between(1s, 3min) : between(3min, 20min),
+              [](SimNode& healed) { healed.partitioned = false; });
     }
     if (nemeses_.suspends && chance(15) && !node.suspended) {
         note(to_string(id) + " is suspended");

@@ -35,7 +35,8 @@ std::string describe(const Nemeses& nemeses) {
     return text;
 }
 
-World::World(std::uint64_t seed, bool verbose) : random_(seed), verbose_(verbose), nemeses_(draw_nemeses(random_)) {}
+World::World(std::uint64_t seed, bool verbose)
+    : random_(seed), verbose_(verbose), nemeses_(draw_nemeses(random_)) {}
 
 Report World::run() {
     note("nemeses:" + describe(nemeses_));
@@ -74,15 +75,18 @@ std::int64_t World::upto(std::int64_t max) {
 
 bool World::chance(int percent) { return upto(99) < percent; }
 
-Duration World::between(Duration least, Duration most) { return least + Duration{upto((most - least).count())}; }
+Duration World::between(Duration least, Duration most) {
+    return least + Duration{upto((most - least).count())};
+}
 
 void World::note(const std::string& line) {
-    for (const char c : line) report_.hash = (report_.hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
+    for (const char c : line)
+        report_.hash = (report_.hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211ULL;
     report_.hash ^= static_cast<std::uint64_t>(to_micros(now_));
     if (!verbose_) return;
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - born_).count();
-    std::printf("%8lld.%03lld %s\n", static_cast<long long>(passed / 1000), static_cast<long long>(passed % 1000),
-                line.c_str());
+    std::printf("%8lld.%03lld %s\n", static_cast<long long>(passed / 1000),
+                static_cast<long long>(passed % 1000), line.c_str());
 }
 
 void World::fail(const std::string& what) {

@@ -1,6 +1,6 @@
 #pragma once
-// A whole Lavant in one thread under virtual time: the production control loop, plane and agent machine; simulated
-// network, provider, processes, disks and clients. One seed decides everything.
+// A whole Lavant in one thread under virtual time: the production control loop, plane and agent machine;
+// simulated network, provider, processes, disks and clients. One seed decides everything.
 
 #include <cstdint>
 #include <functional>
@@ -20,13 +20,13 @@
 namespace lavant::simulation {
 
 struct Nemeses {
-    bool kill_server = false;        // also between commit and reply
+    bool kill_server = false;  // also between commit and reply
     bool kill_agents = false;
-    bool lose_nodes = false;         // the whole machine goes
-    bool bad_network = false;        // drops, duplicates, delays, reorders
+    bool lose_nodes = false;   // the whole machine goes
+    bool bad_network = false;  // drops, duplicates, delays, reorders
     bool partitions = false;
-    bool bad_commits = false;        // refused, or done and reported as failed
-    bool bad_provider = false;       // slow, failing, forgetful
+    bool bad_commits = false;   // refused, or done and reported as failed
+    bool bad_provider = false;  // slow, failing, forgetful
     bool clock_jumps = false;
     bool suspends = false;
     int count() const;
@@ -75,7 +75,10 @@ struct SimNode {
     std::optional<Instant> tick_at;
 };
 
-class World final : public ports::AgentLinks, public ports::EffectRunner, public ports::Clock, public ports::Store {
+class World final : public ports::AgentLinks,
+                    public ports::EffectRunner,
+                    public ports::Clock,
+                    public ports::Store {
  public:
     World(std::uint64_t seed, bool verbose);
     Report run();

@@ -23,8 +23,10 @@ Result<ports::RunningTask> PlainSandbox::start(const ports::ConfinedTask& task) 
     ++starts_;
     std::error_code error;
     if (!task.code_folder.empty())
-        std::filesystem::copy(task.code_folder, task.working_folder, std::filesystem::copy_options::recursive, error);
-    for (const char* name : {"/outputs", "/logs"}) LAVANT_TRY_VOID(make_directories(task.working_folder + name));
+        std::filesystem::copy(task.code_folder, task.working_folder, std::filesystem::copy_options::recursive,
+                              error);
+    for (const char* name : {"/outputs", "/logs"})
+        LAVANT_TRY_VOID(make_directories(task.working_folder + name));
 
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -38,8 +40,8 @@ Result<ports::RunningTask> PlainSandbox::start(const ports::ConfinedTask& task) 
     std::vector<char*> environment;
     for (const std::string& line : task.environment) environment.push_back(const_cast<char*>(line.c_str()));
     environment.push_back(nullptr);
-    char* arguments[] = {const_cast<char*>("bash"), const_cast<char*>("-c"), const_cast<char*>(task.script.c_str()),
-                         nullptr};
+    char* arguments[] = {const_cast<char*>("bash"), const_cast<char*>("-c"),
+                         const_cast<char*>(task.script.c_str()), nullptr};
     pid_t pid = 0;
     const int failed = ::posix_spawn(&pid, "/bin/bash", &actions, &attributes, arguments, environment.data());
     (void)::posix_spawn_file_actions_destroy(&actions);
@@ -66,7 +68,8 @@ Result<ports::TaskExit> PlainSandbox::collect(TaskRef task) {
     if (!running.collected) {
         (void)::kill(-running.pid, SIGKILL);
         int status = 0;
-        if (::waitpid(running.pid, &status, 0) < 0) return fail(system_error("cannot wait for a task", errno));
+        if (::waitpid(running.pid, &status, 0) < 0)
+            return fail(system_error("cannot wait for a task", errno));
         running.collected = true;
         running.exit.known = true;
         running.exit.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

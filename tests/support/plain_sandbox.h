@@ -1,6 +1,6 @@
 #pragma once
-// A Sandbox that confines nothing: a process group per task, for tests of what stands above it. Tasks survive the
-// agent's loop as long as this object lives, as they do with a supervisor of their own.
+// A Sandbox that confines nothing: a process group per task, for tests of what stands above it. Tasks survive
+// the agent's loop as long as this object lives, as they do with a supervisor of their own.
 
 #include <map>
 #include <string>

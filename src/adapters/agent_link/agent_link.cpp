@@ -40,14 +40,16 @@ constexpr std::size_t kSessionsMax = 4;
 constexpr int kRedirectsMax = 5;
 constexpr std::size_t kUnsentBytesMax = 64U << 20;
 
-// Blocks for names, not for addresses: Asio's own resolver would start a thread, and an agent must be able to fork.
+// Blocks for names, not for addresses: Asio's own resolver would start a thread, and an agent must be able to
+// fork.
 Endpoints resolve(asio::io_context& context, const Target& target) {
     error_code error;
     const asio::ip::address address = asio::ip::make_address(target.host, error);
     if (!error) return {{address, static_cast<std::uint16_t>(std::stoi(target.port))}};
     Tcp::resolver resolver(context);
     Endpoints endpoints;
-    for (const auto& entry : resolver.resolve(target.host, target.port, error)) endpoints.push_back(entry.endpoint());
+    for (const auto& entry : resolver.resolve(target.host, target.port, error))
+        endpoints.push_back(entry.endpoint());
     return endpoints;
 }
 
@@ -63,16 +65,17 @@ bool open_private(beast::tcp_stream& stream, const Tcp::endpoint& endpoint) {
 
 // Tries one address after the other; `done(error_code)` once.
 template <class Done>
-void connect(beast::tcp_stream& stream, std::shared_ptr<const Endpoints> endpoints, std::size_t at, Done done) {
+void connect(beast::tcp_stream& stream, std::shared_ptr<const Endpoints> endpoints, std::size_t at,
+             Done done) {
     if (at >= endpoints->size()) return done(error_code(asio::error::host_unreachable));
     if (!open_private(stream, (*endpoints)[at])) return connect(stream, endpoints, at + 1, std::move(done));
     stream.expires_after(kStepTimeout);
-    stream.async_connect((*endpoints)[at],
-                         [&stream, endpoints, at, done = std::move(done)](const error_code& error) mutable {
-                             if (error && at + 1 < endpoints->size() && error != asio::error::operation_aborted)
-                                 return connect(stream, endpoints, at + 1, std::move(done));
-                             done(error);
-                         });
+    stream.async_connect(
+        (*endpoints)[at], [&stream, endpoints, at, done = std::move(done)](const error_code& error) mutable {
+            if (error && at + 1 < endpoints->size() && error != asio::error::operation_aborted)
+                return connect(stream, endpoints, at + 1, std::move(done));
+            done(error);
+        });
 }
 
 void expect_host(TlsStream& stream, const std::string& host) {
@@ -108,12 +111,14 @@ class Socket : public std::enable_shared_from_this<Socket> {
     // A completion handler that goes on only if nothing failed and nobody ended or replaced this connection.
     template <class Next>
     auto step(Next next) {
-        return [self = shared_from_this(), wire = wire_, next = std::move(next)](const error_code& error, auto&&...) {
+        return [self = shared_from_this(), wire = wire_, next = std::move(next)](const error_code& error,
+                                                                                 auto&&...) {
             if (wire != self->wire_) return;
             if (error) return self->fail();
             next();
         };
     }
+
  public:
     struct Plan {
         Target target;
@@ -122,7 +127,11 @@ class Socket : public std::enable_shared_from_this<Socket> {
         Duration longest_pause{};
     };
     Socket(agent_link::Reactor& reactor, asio::ssl::context& tls, Plan plan, ports::LinkHandler& handler)
-        : reactor_(reactor), tls_(tls), plan_(std::move(plan)), handler_(&handler), random_(std::random_device{}()) {}
+        : reactor_(reactor),
+          tls_(tls),
+          plan_(std::move(plan)),
+          handler_(&handler),
+          random_(std::random_device{}()) {}
 
     void dial() {
         wire_ = std::make_shared<Wire>(reactor_.context(), tls_);
@@ -134,7 +143,8 @@ class Socket : public std::enable_shared_from_this<Socket> {
         if (!is_up_) return;
         wire_->unsent_bytes += frame.size();
         wire_->unsent.push_back(std::move(frame));
-        if (wire_->unsent_bytes > kUnsentBytesMax) return fail();  // It takes nothing; a new link begins afresh.
+        if (wire_->unsent_bytes > kUnsentBytesMax)
+            return fail();  // It takes nothing; a new link begins afresh.
         if (wire_->unsent.size() == 1) write();
     }
     void end() {
@@ -147,7 +157,8 @@ class Socket : public std::enable_shared_from_this<Socket> {
  private:
     void handshake() {
         wire_->tcp().expires_after(kStepTimeout);
-        wire_->stream.next_layer().async_handshake(asio::ssl::stream_base::client, step([this] { upgrade(); }));
+        wire_->stream.next_layer().async_handshake(asio::ssl::stream_base::client,
+                                                   step([this] { upgrade(); }));
     }
     void upgrade() {
         auto& stream = wire_->stream;
@@ -157,10 +168,11 @@ class Socket : public std::enable_shared_from_this<Socket> {
         timeout.idle_timeout = std::chrono::seconds(60);
         timeout.keep_alive_pings = true;
         stream.set_option(timeout);
-        stream.set_option(websocket::stream_base::decorator([bearer = plan_.bearer](websocket::request_type& request) {
-            request.set(http::field::authorization, "Bearer " + bearer);
-            request.set(http::field::user_agent, "lavant-agent");
-        }));
+        stream.set_option(
+            websocket::stream_base::decorator([bearer = plan_.bearer](websocket::request_type& request) {
+                request.set(http::field::authorization, "Bearer " + bearer);
+                request.set(http::field::user_agent, "lavant-agent");
+            }));
         stream.binary(true);
         stream.auto_fragment(false);
         stream.read_message_max(limits::kFrameBytes);
@@ -184,20 +196,20 @@ class Socket : public std::enable_shared_from_this<Socket> {
     }
     void read() {
         wire_->stream.async_read(wire_->buffer, step([this] {
-            const auto wire = wire_;
-            const auto data = wire->buffer.cdata();
-            handler_->received({static_cast<const char*>(data.data()), data.size()});
-            if (wire != wire_) return;
-            wire->buffer.consume(wire->buffer.size());
-            read();
-        }));
+                                     const auto wire = wire_;
+                                     const auto data = wire->buffer.cdata();
+                                     handler_->received({static_cast<const char*>(data.data()), data.size()});
+                                     if (wire != wire_) return;
+                                     wire->buffer.consume(wire->buffer.size());
+                                     read();
+                                 }));
     }
     void write() {
         wire_->stream.async_write(asio::buffer(wire_->unsent.front()), step([this] {
-            wire_->unsent_bytes -= wire_->unsent.front().size();
-            wire_->unsent.pop_front();
-            if (!wire_->unsent.empty()) write();
-        }));
+                                      wire_->unsent_bytes -= wire_->unsent.front().size();
+                                      wire_->unsent.pop_front();
+                                      if (!wire_->unsent.empty()) write();
+                                  }));
     }
     void fail() {
         wire_->tcp().close();
@@ -220,7 +232,7 @@ class Socket : public std::enable_shared_from_this<Socket> {
     Plan plan_;
     ports::LinkHandler* handler_;  // null once ended
     std::mt19937 random_;
-    std::shared_ptr<Wire> wire_;   // shared with its operations
+    std::shared_ptr<Wire> wire_;  // shared with its operations
     std::uint64_t timer_ = 0;
     int failures_ = 0;
     bool is_up_ = false;
@@ -322,8 +334,8 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
         error_code error;
         file_->body().open(exchange_.request.body_file.c_str(), beast::file_mode::scan, error);
         if (error)
-            return finish(lavant::fail(ErrorCode::NotFound,
-                                       "cannot read '" + exchange_.request.body_file + "': " + error.message()));
+            return finish(lavant::fail(ErrorCode::NotFound, "cannot read '" + exchange_.request.body_file +
+                                                                "': " + error.message()));
         file_->prepare_payload();
         serializer_.emplace(*file_);
         write_some();
@@ -332,13 +344,14 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
     void write_some() {
         tcp_of(stream_).expires_after(kStepTimeout);
         http::async_write_some(stream_, *serializer_, step([this] {
-            if (serializer_->is_done()) return read_head();
-            write_some();
-        }));
+                                   if (serializer_->is_done()) return read_head();
+                                   write_some();
+                               }));
     }
     void read_head() {
         const int seconds = exchange_.request.timeout_s;
-        tcp_of(stream_).expires_after(seconds > 0 ? std::chrono::seconds(seconds) : std::chrono::seconds(600));
+        tcp_of(stream_).expires_after(seconds > 0 ? std::chrono::seconds(seconds)
+                                                  : std::chrono::seconds(600));
         http::async_read_header(stream_, buffer_, *parser_, step([this] { take_head(); }));
     }
     void take_head() {
@@ -360,12 +373,12 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
         tcp_of(stream_).expires_after(kStepTimeout);
         parser_->get().body().data = chunk_.data();
         parser_->get().body().size = chunk_.size();
-        http::async_read(stream_, buffer_, *parser_,
-                         [self = this->shared_from_this()](error_code error, std::size_t) {
-                             if (error == http::error::need_buffer) error = {};
-                             if (error) return self->finish(lavant::fail(unreachable(self->exchange_.target, error)));
-                             self->take_chunk();
-                         });
+        http::async_read(
+            stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, std::size_t) {
+                if (error == http::error::need_buffer) error = {};
+                if (error) return self->finish(lavant::fail(unreachable(self->exchange_.target, error)));
+                self->take_chunk();
+            });
     }
     void take_chunk() {
         const std::string_view bytes(chunk_.data(), chunk_.size() - parser_->get().body().size);
@@ -375,7 +388,8 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
         } else {
             response_.body += bytes;
             if (response_.body.size() > kBodyBytesMax)
-                return finish(lavant::fail(ErrorCode::ResourceExhausted, "the answer is larger than it may be"));
+                return finish(
+                    lavant::fail(ErrorCode::ResourceExhausted, "the answer is larger than it may be"));
         }
         read_body();
     }
@@ -447,7 +461,8 @@ class AgentLink::Parts {
         const std::optional<Target> target = agent_link::parse_target(exchange.request.url);
         if (!target) {
             reactor_.post([done = std::move(exchange.done), url = exchange.request.url] {
-                done(lavant::fail(ErrorCode::InvalidArgument, "'" + url + "' is not an http or https address"));
+                done(lavant::fail(ErrorCode::InvalidArgument,
+                                  "'" + url + "' is not an http or https address"));
             });
             return;
         }
@@ -457,9 +472,10 @@ class AgentLink::Parts {
 
  private:
     SessionDone when_done() {
-        return [this](std::shared_ptr<Session> session, Exchange exchange, Result<ports::HttpResponse> result) {
-            performed(std::move(session), std::move(exchange), std::move(result));
-        };
+        return
+            [this](std::shared_ptr<Session> session, Exchange exchange, Result<ports::HttpResponse> result) {
+                performed(std::move(session), std::move(exchange), std::move(result));
+            };
     }
     void pump() {
         while (!waiting_.empty() && (!idle_.empty() || sessions_ < kSessionsMax)) {
@@ -495,8 +511,8 @@ class AgentLink::Parts {
         }
         if (too_old) {  // The server closed it between two requests: once more on a fresh one.
             exchange.again = true;
+            sessions_ -= idle_.size();
             idle_.clear();
-            sessions_ = std::min(sessions_, kSessionsMax - 1);
             waiting_.push_front(std::move(exchange));
             return pump();
         }
@@ -504,8 +520,9 @@ class AgentLink::Parts {
         pump();
     }
     void performed_in_the_world(Exchange exchange, Result<ports::HttpResponse> result) {
-        const bool moved = result && (result->status == 301 || result->status == 302 || result->status == 303 ||
-                                      result->status == 307 || result->status == 308);
+        const bool moved =
+            result && (result->status == 301 || result->status == 302 || result->status == 303 ||
+                       result->status == 307 || result->status == 308);
         if (!moved || ++exchange.redirects > kRedirectsMax) return exchange.done(std::move(result));
         for (const ports::Header& header : result->headers) {
             if (!beast::iequals(header.first, "location")) continue;
@@ -530,13 +547,14 @@ class AgentLink::Parts {
 Result<std::unique_ptr<AgentLink>> AgentLink::make(const AgentLinkSettings& settings) {
     const std::optional<Target> server = agent_link::parse_target(settings.server_url);
     if (!server || !server->tls)
-        return lavant::fail(ErrorCode::InvalidArgument,
-                            "'" + settings.server_url + "' is not a server's address; write https://HOST:PORT");
+        return lavant::fail(
+            ErrorCode::InvalidArgument,
+            "'" + settings.server_url + "' is not a server's address; write https://HOST:PORT");
     try {
         return std::unique_ptr<AgentLink>(new AgentLink(std::make_unique<Parts>(settings, *server)));
     } catch (const std::exception& error) {
-        return lavant::fail(ErrorCode::InvalidArgument,
-                            "cannot read the certificate authority '" + settings.ca_file + "': " + error.what());
+        return lavant::fail(ErrorCode::InvalidArgument, "cannot read the certificate authority '" +
+                                                            settings.ca_file + "': " + error.what());
     }
 }
 
@@ -557,6 +575,8 @@ std::unique_ptr<ports::KeptLink> AgentLink::keep_link(const std::string& path, c
                                                       ports::LinkHandler& handler) {
     return parts_->keep_link(path, bearer, handler);
 }
-void AgentLink::send(ports::ClientRequest request, Done done) { parts_->send(std::move(request), std::move(done)); }
+void AgentLink::send(ports::ClientRequest request, Done done) {
+    parts_->send(std::move(request), std::move(done));
+}
 
 }  // namespace lavant::adapters

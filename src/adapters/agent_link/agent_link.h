@@ -1,6 +1,6 @@
 #pragma once
-// The agent's thread and wires over Asio, Beast and OpenSSL: WebSockets that dial again by themselves and a small
-// HTTP client, both trusting only the server's own certificate authority.
+// The agent's thread and wires over Asio, Beast and OpenSSL: WebSockets that dial again by themselves and a
+// small HTTP client, both trusting only the server's own certificate authority.
 
 #include <memory>
 #include <string>
@@ -30,7 +30,8 @@ class AgentLink final : public ports::Reactor, public ports::ServerWire {
     void when_readable(int fd, std::function<void()> task) override;
     void forget(int fd) override;
 
-    [[nodiscard]] std::unique_ptr<ports::KeptLink> keep_link(const std::string& path, const std::string& bearer,
+    [[nodiscard]] std::unique_ptr<ports::KeptLink> keep_link(const std::string& path,
+                                                             const std::string& bearer,
                                                              ports::LinkHandler& handler) override;
     void send(ports::ClientRequest request, Done done) override;
 

@@ -31,11 +31,12 @@ std::uint64_t Reactor::after(Duration delay, std::function<void()> task) {
 void Reactor::when_readable(int fd, std::function<void()> task) {
     auto& slot = descriptors_[fd];
     slot = std::make_unique<Descriptor>(context_, fd);
-    slot->async_wait(Descriptor::wait_read, [this, fd, task = std::move(task)](const boost::system::error_code& error) {
-        if (error) return;
-        forget(fd);
-        task();
-    });
+    slot->async_wait(Descriptor::wait_read,
+                     [this, fd, task = std::move(task)](const boost::system::error_code& error) {
+                         if (error) return;
+                         forget(fd);
+                         task();
+                     });
 }
 
 void Reactor::forget(int fd) {

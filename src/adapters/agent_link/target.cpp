@@ -35,7 +35,8 @@ std::optional<Target> parse_target(std::string_view url) {
         const auto number = parse_integer(target.port);
         if (!number || *number < 1 || *number > 65535) return std::nullopt;
     }
-    if (authority.starts_with('[') && authority.ends_with(']')) authority = authority.substr(1, authority.size() - 2);
+    if (authority.starts_with('[') && authority.ends_with(']'))
+        authority = authority.substr(1, authority.size() - 2);
     if (authority.empty()) return std::nullopt;
     // Nothing that could break out of a request's head.
     for (const std::string_view part : {authority, std::string_view(target.path)}) {
@@ -48,7 +49,8 @@ std::optional<Target> parse_target(std::string_view url) {
 }
 
 std::optional<Target> follow(const Target& from, std::string_view location) {
-    if (location.starts_with("//")) return parse_target((from.tls ? "https:" : "http:") + std::string(location));
+    if (location.starts_with("//"))
+        return parse_target((from.tls ? "https:" : "http:") + std::string(location));
     if (!location.starts_with('/')) return parse_target(location);
     return parse_target((from.tls ? "https://" : "http://") + from.authority() + std::string(location));
 }

@@ -11,7 +11,7 @@ struct Target {
     bool tls = true;
     std::string host;  // without brackets
     std::string port;
-    std::string path;  // with the query; starts with '/'
+    std::string path;               // with the query; starts with '/'
     std::string authority() const;  // for the Host header
 };
 

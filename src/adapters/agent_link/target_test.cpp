@@ -21,8 +21,8 @@ TEST(Target, ReadsAddresses) {
 }
 
 TEST(Target, RefusesWhatIsNone) {
-    for (const char* bad : {"", "ftp://x", "https://", "https://h:0", "https://h:x", "https://u:p@h/", "https://h/a b",
-                            "https://h/\r\nX: y", "file:///x"})
+    for (const char* bad : {"", "ftp://x", "https://", "https://h:0", "https://h:x", "https://u:p@h/",
+                            "https://h/a b", "https://h/\r\nX: y", "file:///x"})
         EXPECT_FALSE(parse_target(bad)) << bad;
 }
 

@@ -384,7 +384,8 @@ std::string FsBlobStore::temporary_folder() { return root_ + "/.tmp"; }
 Result<void> FsBlobStore::publish(const std::string& container, const std::string& from,
                                   const std::string& to) {
     LAVANT_TRY_VOID(blobs::check_blob_name(from));
-    LAVANT_TRY(const Fd top, open_container(container, to.empty() ? from : to));  // "" is the container itself
+    LAVANT_TRY(const Fd top,
+               open_container(container, to.empty() ? from : to));  // "" is the container itself
     if (!to.empty() && (to + "/").starts_with(from + "/"))
         return fail(ErrorCode::InvalidArgument, "cannot publish '" + from + "' to a place inside itself");
     for (const std::string& name : {from, to}) {

@@ -100,7 +100,9 @@ Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::load(const std::string& ke
     return make(std::move(key));
 }
 
-Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::without_key_file() { return make(random_string(kKeyBytes)); }
+Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::without_key_file() {
+    return make(random_string(kKeyBytes));
+}
 
 Result<std::unique_ptr<OpensslCrypto>> OpensslCrypto::make(std::string key) {
     std::unique_ptr<OpensslCrypto> crypto(new OpensslCrypto(std::move(key)));
@@ -117,7 +119,8 @@ std::string OpensslCrypto::sha256(std::string_view bytes) { return digest(algori
 
 std::string OpensslCrypto::sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
     const DigestContext context{EVP_MD_CTX_new()};
-    CHECK(context && EVP_DigestInit_ex2(context.get(), algorithms_->sha256.get(), nullptr) == 1, "digests cannot fail");
+    CHECK(context && EVP_DigestInit_ex2(context.get(), algorithms_->sha256.get(), nullptr) == 1,
+          "digests cannot fail");
     while (const auto chunk = next()) {
         CHECK(EVP_DigestUpdate(context.get(), chunk->data(), chunk->size()) == 1, "digests cannot fail");
     }

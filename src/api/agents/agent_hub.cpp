@@ -24,16 +24,24 @@ ports::HttpResponse answer(int status, std::string_view message) {
 
 ports::HttpResponse answer(const Error& error) {
     switch (error.code) {
-        case ErrorCode::InvalidArgument: return answer(400, error.message);
-        case ErrorCode::Unauthenticated: return answer(401, error.message);
-        case ErrorCode::PermissionDenied: return answer(403, error.message);
-        case ErrorCode::NotFound: return answer(404, error.message);
+        case ErrorCode::InvalidArgument:
+            return answer(400, error.message);
+        case ErrorCode::Unauthenticated:
+            return answer(401, error.message);
+        case ErrorCode::PermissionDenied:
+            return answer(403, error.message);
+        case ErrorCode::NotFound:
+            return answer(404, error.message);
         case ErrorCode::AlreadyExists:
-        case ErrorCode::Conflict: return answer(409, error.message);
-        case ErrorCode::ResourceExhausted: return answer(507, error.message);
+        case ErrorCode::Conflict:
+            return answer(409, error.message);
+        case ErrorCode::ResourceExhausted:
+            return answer(507, error.message);
         case ErrorCode::Unavailable:
-        case ErrorCode::DeadlineExceeded: return answer(503, error.message);
-        case ErrorCode::Internal: return answer(500, error.message);
+        case ErrorCode::DeadlineExceeded:
+            return answer(503, error.message);
+        case ErrorCode::Internal:
+            return answer(500, error.message);
     }
     return answer(500, error.message);
 }
@@ -41,7 +49,8 @@ ports::HttpResponse answer(const Error& error) {
 std::string_view bearer_of(const ports::HttpRequest& request) {
     const std::string_view header = request.header("authorization");
     constexpr std::string_view kScheme = "bearer ";
-    if (header.size() <= kScheme.size() || !equals_ignoring_case(header.substr(0, kScheme.size()), kScheme)) return {};
+    if (header.size() <= kScheme.size() || !equals_ignoring_case(header.substr(0, kScheme.size()), kScheme))
+        return {};
     return trim(header.substr(kScheme.size()));
 }
 
@@ -76,7 +85,8 @@ std::string AgentHub::make_enrol_token(NodeId node, std::int64_t outbox) const {
 }
 
 std::string AgentHub::credential_of(NodeId node) const {
-    return base64url_encode(ports_.crypto.hmac_sha256(settings_.secret, "node:" + std::to_string(node.value)));
+    return base64url_encode(
+        ports_.crypto.hmac_sha256(settings_.secret, "node:" + std::to_string(node.value)));
 }
 
 bool AgentHub::has_credential(const ports::HttpRequest& request, NodeId node) const {
@@ -91,14 +101,16 @@ bool AgentHub::has_enrol_token(const ports::HttpRequest& request, NodeId node) c
 
 std::optional<ports::HttpResponse> AgentHub::refuse(const ports::HttpRequest& request, NodeId node) {
     if (bearer_of(request).empty()) return answer(401, "a node must show its credential");
-    if (!has_credential(request, node)) return answer(403, "this is not the credential of " + to_string(node));
+    if (!has_credential(request, node))
+        return answer(403, "this is not the credential of " + to_string(node));
     {
         const std::scoped_lock lock(mutex_);
         if (links_.contains(node)) return std::nullopt;
     }
     const Result<std::vector<Node>> nodes = ports_.reader.list_nodes();
     if (!nodes) return answer(nodes.error());
-    if (std::ranges::any_of(*nodes, [&](const Node& one) { return one.id == node && one.enrolled; })) return std::nullopt;
+    if (std::ranges::any_of(*nodes, [&](const Node& one) { return one.id == node && one.enrolled; }))
+        return std::nullopt;
     return answer(403, to_string(node) + " is not wanted any more");
 }
 
@@ -202,7 +214,8 @@ void AgentHub::handle(ports::HttpRequest request, std::shared_ptr<ports::Respond
     const std::optional<Route> route = parse_route(request);
     if (!route) return responder->respond(answer(404, "there is no such route for nodes"));
     const bool get = request.method == "GET";
-    if (request.method == "POST" && route->verb == "enrol") return enrol(request, *route, std::move(responder));
+    if (request.method == "POST" && route->verb == "enrol")
+        return enrol(request, *route, std::move(responder));
     if (auto refusal = refuse(request, route->node)) return responder->respond(std::move(*refusal));
     if (get && route->verb == "blobs" && route->path.empty()) return list_blobs(request, *route, *responder);
     if (get && route->verb == "blobs") return get_blob(*route, *responder);
@@ -216,7 +229,8 @@ void AgentHub::handle(ports::HttpRequest request, std::shared_ptr<ports::Respond
 void AgentHub::enrol(const ports::HttpRequest& request, const Route& route,
                      std::shared_ptr<ports::Responder> responder) {
     const NodeId node = route.node;
-    if (!has_enrol_token(request, node)) return responder->respond(answer(403, "the token is not for this node"));
+    if (!has_enrol_token(request, node))
+        return responder->respond(answer(403, "the token is not for this node"));
     const bool taken = ports_.post(
         plane::EnrolNode{.node = node}, [this, node, responder](const Result<plane::Answer>& enrolled) {
             if (!enrolled) return responder->respond(answer(enrolled.error()));
@@ -227,20 +241,23 @@ void AgentHub::enrol(const ports::HttpRequest& request, const Route& route,
     if (!taken) responder->respond(answer(503, "the server is busy"));
 }
 
-void AgentHub::list_blobs(const ports::HttpRequest& request, const Route& route, ports::Responder& responder) {
+void AgentHub::list_blobs(const ports::HttpRequest& request, const Route& route,
+                          ports::Responder& responder) {
     const std::string prefix = request.query_value("prefix").value_or("");
     if (!tasks_.may_read(route.node, route.container, prefix))
         return responder.respond(answer(403, "no task on this node needs '" + prefix + "'"));
-    const Result<ports::BlobPage> page = ports_.blobs.list({.container = route.container,
-                                                            .prefix = prefix,
-                                                            .marker = request.query_value("marker").value_or("")});
+    const Result<ports::BlobPage> page =
+        ports_.blobs.list({.container = route.container,
+                           .prefix = prefix,
+                           .marker = request.query_value("marker").value_or("")});
     if (!page) return responder.respond(answer(page.error()));
     wire::Json blobs = wire::Json::array();
     for (const ports::BlobInfo& blob : page->blobs)
         blobs.append(wire::Json::object({{"name", blob.name}, {"bytes", blob.bytes}}));
     wire::Json body = wire::Json::object({{"blobs", std::move(blobs)}});
     if (!page->next_marker.empty()) body.set("next", page->next_marker);
-    responder.respond({.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = body.dump()});
+    responder.respond(
+        {.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = body.dump()});
 }
 
 void AgentHub::get_blob(const Route& route, ports::Responder& responder) {
@@ -262,11 +279,12 @@ std::optional<HeldTask> AgentHub::staging_task(const Route& route) {
     return task;
 }
 
-void AgentHub::stage(ports::HttpRequest request, const Route& route, std::shared_ptr<ports::Responder> responder) {
+void AgentHub::stage(ports::HttpRequest request, const Route& route,
+                     std::shared_ptr<ports::Responder> responder) {
     if (!staging_task(route))
         return responder->respond(answer(403, "this node has no task that may write '" + route.path + "'"));
-    const std::string name = std::string(ports::kStagingFolder) + "/" + std::to_string(route.job.value) + "-" +
-                             std::to_string(route.attempt) + "/" + route.path;
+    const std::string name = std::string(ports::kStagingFolder) + "/" + std::to_string(route.job.value) +
+                             "-" + std::to_string(route.attempt) + "/" + route.path;
     // Syncing takes its time: not on an I/O thread.
     logs_.run([this, container = route.container, name, body = std::move(request.body),
                file = std::move(request.body_file), responder = std::move(responder)] {
@@ -277,7 +295,8 @@ void AgentHub::stage(ports::HttpRequest request, const Route& route, std::shared
     });
 }
 
-LogSource::Watch AgentHub::watch(const std::string& workspace, const std::string& job, std::function<void()> grown) {
+LogSource::Watch AgentHub::watch(const std::string& workspace, const std::string& job,
+                                 std::function<void()> grown) {
     return logs_.watch(workspace, job, std::move(grown));
 }
 
@@ -352,7 +371,9 @@ class AgentHub::BulkSocket final : public ports::SocketHandler {
         Result<FromAgent> message = wire::decode_from_agent(frame);
         auto* bytes = message ? std::get_if<LogBytes>(&*message) : nullptr;
         const bool sound = bytes != nullptr && bytes->offset < (1ULL << 60);
-        const auto durable = [peer = peer_](LogDurable answer) { peer->send(wire::encode_frame(ToAgent{answer})); };
+        const auto durable = [peer = peer_](LogDurable answer) {
+            peer->send(wire::encode_frame(ToAgent{answer}));
+        };
         if (!sound || !hub_.logs_.write(node_, std::move(*bytes), durable)) peer_->close();
     }
     void closed() override {}

@@ -1,7 +1,7 @@
 #pragma once
-// The server's end of the agent links: who may connect as which node, what their frames mean to the control loop,
-// where their logs and files go. protocol/agent.md tells the story. Everything a node sends is hostile until the
-// task table says that it is about a task of that node.
+// The server's end of the agent links: who may connect as which node, what their frames mean to the control
+// loop, where their logs and files go. protocol/agent.md tells the story. Everything a node sends is hostile
+// until the task table says that it is about a task of that node.
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,8 @@ struct HubPorts {
     ports::BlobStore& blobs;
     ports::Crypto& crypto;
     ports::Clock& clock;
-    std::function<bool(plane::Event, std::function<void(Result<plane::Answer>)>)> post;  // app::ControlLoop::post
+    std::function<bool(plane::Event, std::function<void(Result<plane::Answer>)>)>
+        post;  // app::ControlLoop::post
 };
 
 struct HubSettings {
@@ -77,7 +78,8 @@ class AgentHub final : public ports::HttpApplication, public ports::AgentLinks, 
     // Nothing: the caller is this node, and the node is wanted. Else what to answer.
     std::optional<ports::HttpResponse> refuse(const ports::HttpRequest& request, NodeId node);
 
-    void enrol(const ports::HttpRequest& request, const Route& route, std::shared_ptr<ports::Responder> responder);
+    void enrol(const ports::HttpRequest& request, const Route& route,
+               std::shared_ptr<ports::Responder> responder);
     void list_blobs(const ports::HttpRequest& request, const Route& route, ports::Responder& responder);
     void get_blob(const Route& route, ports::Responder& responder);
     void stage(ports::HttpRequest request, const Route& route, std::shared_ptr<ports::Responder> responder);

@@ -73,8 +73,10 @@ Launch a_launch(const std::string& job) {
     launch.workspace = "default";
     launch.job_name = job;
     launch.code_uri = "code-1/src";
-    launch.inputs = {{"d", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/data/set/"}};
-    launch.outputs = {{"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/j/o/"}};
+    launch.inputs = {
+        {"d", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/data/set/"}};
+    launch.outputs = {
+        {"o", "uri_folder", "rw_mount", "azureml://datastores/workspaceblobstore/paths/azureml/j/o/"}};
     return launch;
 }
 
@@ -115,7 +117,8 @@ class AgentHubTest : public ::testing::Test {
         return base64url(crypto_->hmac_sha256(crypto_->secret(), "node:" + std::to_string(node.value)));
     }
     static std::string base64url(const std::string& bytes) { return lavant::base64url_encode(bytes); }
-    static ports::HttpRequest request(const std::string& method, const std::string& path, const std::string& bearer) {
+    static ports::HttpRequest request(const std::string& method, const std::string& path,
+                                      const std::string& bearer) {
         ports::HttpRequest made{.method = method, .path = "/lavant/v1/nodes/" + path};
         if (const std::size_t query = made.path.find('?'); query != std::string::npos) {
             made.query = made.path.substr(query + 1);
@@ -358,7 +361,9 @@ TEST_F(AgentHubTest, GoesOnWithALogAfterARestartOfTheServer) {
     again.say(bytes(task, 0, "before\nafter\n"));
     EXPECT_EQ(again.peer->durable(), 13U);
     EXPECT_EQ(log_of(), "before\nafter\n");
-    EXPECT_EQ(ask("PUT", "17/staging/5/2/azureml/ExperimentRun/dcid.pear/outputs/a", credential(kNode), "x").status, 201);
+    EXPECT_EQ(
+        ask("PUT", "17/staging/5/2/azureml/ExperimentRun/dcid.pear/outputs/a", credential(kNode), "x").status,
+        201);
 }
 
 TEST_F(AgentHubTest, CutsALogThatIsTooLong) {
@@ -392,9 +397,9 @@ TEST_F(AgentHubTest, ShowsANodeOnlyWhatItsTasksNeed) {
     EXPECT_EQ(ask("GET", "17/blobs/code-1/src%2Ftrain.py", credential(kNode)).status, 200);
     EXPECT_EQ(ask("GET", "17/blobs/azureml-blobstore/data/set/a.csv", credential(kNode)).status, 200);
     EXPECT_EQ(ask("GET", "17/blobs/azureml-blobstore/data/set/none", credential(kNode)).status, 404);
-    for (const char* path : {"17/blobs/code-1?prefix=", "17/blobs/code-1?prefix=other/", "17/blobs/code-1/other/x",
-                             "17/blobs/azureml-blobstore/data/settings", "17/blobs/azureml?prefix=",
-                             "17/blobs/code-1/src/../other/x"})
+    for (const char* path : {"17/blobs/code-1?prefix=", "17/blobs/code-1?prefix=other/",
+                             "17/blobs/code-1/other/x", "17/blobs/azureml-blobstore/data/settings",
+                             "17/blobs/azureml?prefix=", "17/blobs/code-1/src/../other/x"})
         EXPECT_GE(ask("GET", path, credential(kNode)).status, 400) << path;
     EXPECT_EQ(ask("GET", "18/blobs/code-1/src/train.py", credential(kOther)).status, 403);
     hub_->send(kNode, ForgetTask{kTask});
@@ -403,23 +408,27 @@ TEST_F(AgentHubTest, ShowsANodeOnlyWhatItsTasksNeed) {
 
 TEST_F(AgentHubTest, StagesATasksOwnFiles) {
     hub_->send(kNode, start_of(kTask));
-    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/a/b%20c", credential(kNode), "m").status,
+    EXPECT_EQ(
+        ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/a/b%20c", credential(kNode), "m")
+            .status,
+        201);
+    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml-blobstore/azureml/j/o/x", credential(kNode), "").status,
               201);
-    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml-blobstore/azureml/j/o/x", credential(kNode), "").status, 201);
     EXPECT_EQ(read(kArtifactContainer, ".lavant-staging/5-1/ExperimentRun/dcid.pear/outputs/a/b c"), "m");
-    EXPECT_TRUE(hub_->plan_body(request("PUT", "17/staging/5/1/azureml-blobstore/azureml/j/o/x", credential(kNode)))
-                    .to_file);
+    EXPECT_TRUE(
+        hub_->plan_body(request("PUT", "17/staging/5/1/azureml-blobstore/azureml/j/o/x", credential(kNode)))
+            .to_file);
 }
 
 TEST_F(AgentHubTest, RefusesToStageForAnotherJob) {
     hub_->send(kNode, start_of(kTask));
     hub_->send(kOther, start_of({{6}, 1, 0}, "plum"));
     const std::vector<std::string> refused{
-        "17/staging/6/1/azureml/ExperimentRun/dcid.plum/outputs/x",   // a task of another node
-        "17/staging/5/2/azureml/ExperimentRun/dcid.pear/outputs/x",   // another attempt
-        "17/staging/5/1/azureml/ExperimentRun/dcid.plum/outputs/x",   // another job's place
+        "17/staging/6/1/azureml/ExperimentRun/dcid.plum/outputs/x",    // a task of another node
+        "17/staging/5/2/azureml/ExperimentRun/dcid.pear/outputs/x",    // another attempt
+        "17/staging/5/1/azureml/ExperimentRun/dcid.plum/outputs/x",    // another job's place
         "17/staging/5/1/azureml/ExperimentRun/dcid.pear/user_logs/x",  // its own log
-        "17/staging/5/1/azureml-blobstore/azureml/k/o/x",             // no output of it
+        "17/staging/5/1/azureml-blobstore/azureml/k/o/x",              // no output of it
         "17/staging/5/1/azureml-blobstore/azureml/j/o2",
         "17/staging/5/1/code-1/src/train.py",
     };
@@ -427,13 +436,20 @@ TEST_F(AgentHubTest, RefusesToStageForAnotherJob) {
         EXPECT_EQ(ask("PUT", path, credential(kNode), "x").status, 403) << path;
         EXPECT_FALSE(hub_->plan_body(request("PUT", path, credential(kNode))).to_file) << path;
     }
-    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/../../dcid.plum/x", credential(kNode), "x")
+    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/../../dcid.plum/x",
+                  credential(kNode), "x")
                   .status,
               400);
-    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kOther), "x").status, 403);
-    EXPECT_EQ(ask("PUT", "18/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kOther), "x").status, 403);
+    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kOther), "x")
+                  .status,
+              403);
+    EXPECT_EQ(ask("PUT", "18/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kOther), "x")
+                  .status,
+              403);
     hub_->send(kNode, start_of({{5}, 2, 0}));
-    EXPECT_EQ(ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kNode), "x").status, 403)
+    EXPECT_EQ(
+        ask("PUT", "17/staging/5/1/azureml/ExperimentRun/dcid.pear/outputs/x", credential(kNode), "x").status,
+        403)
         << "an attempt that is over";
 }
 

@@ -110,7 +110,8 @@ void LogWriter::write_one(JobLog& log, Chunk& chunk) {
     if (task && is_log_name(chunk.bytes.file)) {
         const Result<std::uint64_t> durable = store(log, *task, chunk.bytes);
         if (!durable) {  // Not acknowledged: the agent keeps the bytes and sends them again.
-            lavant::log(Level::Error, "log_not_written", {{"job", task->job_name}, {"error", durable.error().message}});
+            lavant::log(Level::Error, "log_not_written",
+                        {{"job", task->job_name}, {"error", durable.error().message}});
             return;
         }
         answer.bytes = *durable;
@@ -136,14 +137,16 @@ Result<std::uint64_t> LogWriter::store(JobLog& log, const HeldTask& task, const 
     return end;
 }
 
-Result<void> LogWriter::append_within_limit(LogFile& file, const std::string& blob, std::string_view bytes) const {
+Result<void> LogWriter::append_within_limit(LogFile& file, const std::string& blob,
+                                            std::string_view bytes) const {
     const std::uint64_t room = settings_.job_log_bytes - std::min(file.bytes, settings_.job_log_bytes);
     if (bytes.size() <= room) {
         LAVANT_TRY_VOID(blobs_.append(kArtifactContainer, blob, file.bytes, bytes));
         file.bytes += bytes.size();
         return {};
     }
-    const std::string last = std::string(bytes.substr(0, room)) + "\nlavant: the log was cut here: a job's log may have " +
+    const std::string last = std::string(bytes.substr(0, room)) +
+                             "\nlavant: the log was cut here: a job's log may have " +
                              std::to_string(settings_.job_log_bytes >> 20) + " MB\n";
     LAVANT_TRY_VOID(blobs_.append(kArtifactContainer, blob, file.bytes, last));
     file.bytes += last.size();
@@ -178,9 +181,10 @@ Result<LogWriter::LogFile> LogWriter::open(const HeldTask& task, const std::stri
 Result<void> LogWriter::set_older_aside(const HeldTask& task, const std::string& blob, int older) const {
     const std::string prefix = artifact_prefix(task.job_name) + "user_logs/";
     const std::string aside = prefix + "attempt_" + std::to_string(older) + "/" + blob.substr(prefix.size());
-    // By a second name, which the store takes: the store itself must drop the first one, as it may hold it open.
-    const std::string second = blobs_.temporary_folder() + "/log-" + std::to_string(task.ref.job.value) + "-" +
-                               std::to_string(task.ref.index);
+    // By a second name, which the store takes: the store itself must drop the first one, as it may hold it
+    // open.
+    const std::string second = blobs_.temporary_folder() + "/log-" + std::to_string(task.ref.job.value) +
+                               "-" + std::to_string(task.ref.index);
     (void)::unlink(second.c_str());
     if (::link(blobs_.path_of(kArtifactContainer, blob).c_str(), second.c_str()) != 0)
         return fail(system_error("cannot set the log of an older attempt aside", errno));
@@ -190,7 +194,8 @@ Result<void> LogWriter::set_older_aside(const HeldTask& task, const std::string&
     return blobs_.remove(kArtifactContainer, blob);
 }
 
-LogSource::Watch LogWriter::watch(const std::string& workspace, const std::string& job, std::function<void()> grown) {
+LogSource::Watch LogWriter::watch(const std::string& workspace, const std::string& job,
+                                  std::function<void()> grown) {
     const std::scoped_lock lock(mutex_);
     watchers_[++last_watch_] = std::make_shared<const Watcher>(workspace + "/" + job, std::move(grown));
     return last_watch_;

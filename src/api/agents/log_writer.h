@@ -1,6 +1,6 @@
 #pragma once
-// Writes what agents ship of their tasks' logs, durably and away from the I/O threads, and tells followers. Chunks
-// of one job are written one after the other, those of different jobs side by side.
+// Writes what agents ship of their tasks' logs, durably and away from the I/O threads, and tells followers.
+// Chunks of one job are written one after the other, those of different jobs side by side.
 
 #include <condition_variable>
 #include <cstdint>
@@ -55,12 +55,13 @@ class LogWriter final : public LogSource {
     };
     struct JobLog {
         std::deque<Chunk> waiting;
-        bool busy = false;       // a thread works on it
+        bool busy = false;  // a thread works on it
         bool forgotten = false;
         std::map<std::string, LogFile> files;  // only touched by the thread that is busy with the job
     };
     struct Watcher {
-        Watcher(std::string name, std::function<void()> call) : job(std::move(name)), grown(std::move(call)) {}
+        Watcher(std::string name, std::function<void()> call)
+            : job(std::move(name)), grown(std::move(call)) {}
         std::string job;
         std::function<void()> grown;
     };
@@ -70,8 +71,10 @@ class LogWriter final : public LogSource {
     void write_one(JobLog& log, Chunk& chunk);
     [[nodiscard]] Result<std::uint64_t> store(JobLog& log, const HeldTask& task, const LogBytes& bytes);
     [[nodiscard]] Result<LogFile> open(const HeldTask& task, const std::string& blob) const;
-    [[nodiscard]] Result<void> set_older_aside(const HeldTask& task, const std::string& blob, int older) const;
-    [[nodiscard]] Result<void> append_within_limit(LogFile& file, const std::string& blob, std::string_view bytes) const;
+    [[nodiscard]] Result<void> set_older_aside(const HeldTask& task, const std::string& blob,
+                                               int older) const;
+    [[nodiscard]] Result<void> append_within_limit(LogFile& file, const std::string& blob,
+                                                   std::string_view bytes) const;
     void tell(const HeldTask& task);
 
     ports::BlobStore& blobs_;

@@ -54,7 +54,8 @@ bool needs(const Launch& launch, std::string_view container, std::string_view pa
 Result<void> TaskTable::restore(const std::string& workspace) {
     for (const JobStatus status :
          {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing, JobStatus::CancelRequested}) {
-        ports::JobQuery query{.workspace = workspace, .archived = std::nullopt, .status = std::string(name_of(status))};
+        ports::JobQuery query{
+            .workspace = workspace, .archived = std::nullopt, .status = std::string(name_of(status))};
         while (true) {
             LAVANT_TRY(const std::vector<Job> jobs, reader_.list_jobs(query));
             for (const Job& job : jobs) {
@@ -141,11 +142,13 @@ bool TaskTable::may_read(NodeId node, std::string_view container, std::string_vi
 
 bool TaskTable::may_write(const HeldTask& task, std::string_view container, std::string_view path) {
     const std::string own = artifact_prefix(task.job_name);
-    if (container == kArtifactContainer && (path.starts_with(own + "outputs/") || path.starts_with(own + "logs/")))
+    if (container == kArtifactContainer &&
+        (path.starts_with(own + "outputs/") || path.starts_with(own + "logs/")))
         return true;
     return task.launch && std::ranges::any_of(task.launch->outputs, [&](const LaunchOutput& output) {
                const std::optional<Place> place = place_of(output.uri);
-               return place && !place->path.empty() && place->container == container && lies_in(path, place->path);
+               return place && !place->path.empty() && place->container == container &&
+                      lies_in(path, place->path);
            });
 }
 

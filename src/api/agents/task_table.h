@@ -1,6 +1,6 @@
 #pragma once
-// Which task is on which node, as the server last told its agents: the fence for everything a node sends besides
-// its reports. An attempt that is not here is not current, whatever its node believes.
+// Which task is on which node, as the server last told its agents: the fence for everything a node sends
+// besides its reports. An attempt that is not here is not current, whatever its node believes.
 
 #include <map>
 #include <memory>

@@ -14,7 +14,7 @@ struct AssetKey {
     std::string workspace;  // "" for server-wide kinds
     std::string kind;       // "codes", "environments", "datastores", "api_keys", ...
     std::string name;
-    std::string version;    // "" for unversioned kinds and for the container of a versioned one
+    std::string version;  // "" for unversioned kinds and for the container of a versioned one
     auto operator<=>(const AssetKey&) const = default;
 };
 

@@ -20,7 +20,7 @@ struct LaunchOutput {
     std::string name;
     std::string type;  // "uri_folder", "uri_file", ...
     std::string mode;
-    std::string uri;   // where it is kept: azureml://datastores/D/paths/P
+    std::string uri;  // where it is kept: azureml://datastores/D/paths/P
     std::string asset_name;
     std::string asset_version;
 };
@@ -52,7 +52,7 @@ struct Launch {
     std::string distribution;         // "", "pytorch", "mpi", "tensorflow", "ray"
     int process_count = 1;            // per instance
     bool keep_on_failure = false;
-    bool confined = true;             // `lavant.sandbox: off` asks for none
+    bool confined = true;  // `lavant.sandbox: off` asks for none
 };
 
 }  // namespace lavant

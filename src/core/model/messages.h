@@ -14,8 +14,8 @@ inline constexpr int kAgentProtocol = 1;
 
 // --- server to agent ---
 
-// Answers a Hello (heard = 0) and every Heartbeat (heard = its number). The agent's lease counts from the moment
-// it sent what is answered here, so a slow network never stretches it.
+// Answers a Hello (heard = 0) and every Heartbeat (heard = its number). The agent's lease counts from the
+// moment it sent what is answered here, so a slow network never stretches it.
 struct Welcome {
     int protocol = kAgentProtocol;
     std::int64_t lease_micros = 0;
@@ -62,7 +62,7 @@ struct TaskReport {
 struct Hello {
     int protocol = kAgentProtocol;
     NodeId node;
-    std::string boot;
+    std::string boot;  // "<boot of the machine>.<this process>"
     std::string host;
     Resources machine;
     std::string protections;

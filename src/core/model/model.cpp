@@ -9,14 +9,22 @@ namespace lavant {
 
 std::string_view name_of(JobStatus status) {
     switch (status) {
-        case JobStatus::Queued: return "Queued";
-        case JobStatus::Preparing: return "Preparing";
-        case JobStatus::Running: return "Running";
-        case JobStatus::Finalizing: return "Finalizing";
-        case JobStatus::CancelRequested: return "CancelRequested";
-        case JobStatus::Completed: return "Completed";
-        case JobStatus::Failed: return "Failed";
-        case JobStatus::Canceled: return "Canceled";
+        case JobStatus::Queued:
+            return "Queued";
+        case JobStatus::Preparing:
+            return "Preparing";
+        case JobStatus::Running:
+            return "Running";
+        case JobStatus::Finalizing:
+            return "Finalizing";
+        case JobStatus::CancelRequested:
+            return "CancelRequested";
+        case JobStatus::Completed:
+            return "Completed";
+        case JobStatus::Failed:
+            return "Failed";
+        case JobStatus::Canceled:
+            return "Canceled";
     }
     CHECK(false, "job status outside its enum");
 }
@@ -31,41 +39,64 @@ std::optional<JobStatus> parse_job_status(std::string_view name) {
 
 std::string_view name_of(NodeState state) {
     switch (state) {
-        case NodeState::Requested: return "Requested";
-        case NodeState::Starting: return "Starting";
-        case NodeState::Idle: return "Idle";
-        case NodeState::Busy: return "Busy";
-        case NodeState::Draining: return "Draining";
-        case NodeState::Released: return "Released";
-        case NodeState::Lost: return "Lost";
-        case NodeState::Preempted: return "Preempted";
+        case NodeState::Requested:
+            return "Requested";
+        case NodeState::Starting:
+            return "Starting";
+        case NodeState::Idle:
+            return "Idle";
+        case NodeState::Busy:
+            return "Busy";
+        case NodeState::Draining:
+            return "Draining";
+        case NodeState::Released:
+            return "Released";
+        case NodeState::Lost:
+            return "Lost";
+        case NodeState::Preempted:
+            return "Preempted";
     }
     CHECK(false, "node state outside its enum");
 }
 
 std::string_view name_of(TaskPhase phase) {
     switch (phase) {
-        case TaskPhase::Assigned: return "Assigned";
-        case TaskPhase::Preparing: return "Preparing";
-        case TaskPhase::Running: return "Running";
-        case TaskPhase::Finalizing: return "Finalizing";
-        case TaskPhase::Ended: return "Ended";
-        case TaskPhase::Lost: return "Lost";
+        case TaskPhase::Assigned:
+            return "Assigned";
+        case TaskPhase::Preparing:
+            return "Preparing";
+        case TaskPhase::Running:
+            return "Running";
+        case TaskPhase::Finalizing:
+            return "Finalizing";
+        case TaskPhase::Ended:
+            return "Ended";
+        case TaskPhase::Lost:
+            return "Lost";
     }
     CHECK(false, "task phase outside its enum");
 }
 
 std::string_view name_of(EndReason reason) {
     switch (reason) {
-        case EndReason::Exited: return "Exited";
-        case EndReason::Signaled: return "Signaled";
-        case EndReason::OutOfMemory: return "OutOfMemory";
-        case EndReason::Timeout: return "Timeout";
-        case EndReason::Stopped: return "Stopped";
-        case EndReason::PrepareFailed: return "PrepareFailed";
-        case EndReason::LeaseExpired: return "LeaseExpired";
-        case EndReason::NodeLost: return "NodeLost";
-        case EndReason::Preempted: return "Preempted";
+        case EndReason::Exited:
+            return "Exited";
+        case EndReason::Signaled:
+            return "Signaled";
+        case EndReason::OutOfMemory:
+            return "OutOfMemory";
+        case EndReason::Timeout:
+            return "Timeout";
+        case EndReason::Stopped:
+            return "Stopped";
+        case EndReason::PrepareFailed:
+            return "PrepareFailed";
+        case EndReason::LeaseExpired:
+            return "LeaseExpired";
+        case EndReason::NodeLost:
+            return "NodeLost";
+        case EndReason::Preempted:
+            return "Preempted";
     }
     CHECK(false, "end reason outside its enum");
 }

@@ -43,12 +43,12 @@ struct Node {
     std::int64_t version = 0;
     PoolId pool;
     NodeState state = NodeState::Requested;
-    bool enrolled = false;      // its single-use token was used
-    std::string boot;           // the agent's incarnation, empty before the first Hello
-    std::string protections;    // what confines its tasks, in words
+    bool enrolled = false;    // its single-use token was used
+    std::string boot;         // the agent's incarnation, empty before the first Hello
+    std::string protections;  // what confines its tasks, in words
     Instant requested_at{};
     std::optional<Instant> idle_since;
-    std::string reason;         // why it is in this state, in words
+    std::string reason;  // why it is in this state, in words
     bool operator==(const Node&) const = default;
 };
 
@@ -64,8 +64,8 @@ enum class TaskPhase { Assigned, Preparing, Running, Finalizing, Ended, Lost };
 std::string_view name_of(TaskPhase phase);
 
 enum class EndReason {
-    Exited,         // exit_code tells
-    Signaled,       // signal tells
+    Exited,    // exit_code tells
+    Signaled,  // signal tells
     OutOfMemory,
     Timeout,
     Stopped,        // the server asked

@@ -51,9 +51,9 @@ struct WriteBatch {
 
 // Everything that has not ended, and where the counters stand.
 struct LiveRows {
-    std::vector<JobHead> jobs;   // not terminal
-    std::vector<Task> tasks;     // of those jobs' current attempts
-    std::vector<Node> nodes;     // not gone
+    std::vector<JobHead> jobs;  // not terminal
+    std::vector<Task> tasks;    // of those jobs' current attempts
+    std::vector<Node> nodes;    // not gone
     std::vector<Pool> pools;
     std::vector<OutboxEntry> outbox;
     std::int64_t last_job = 0;

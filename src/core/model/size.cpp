@@ -8,7 +8,8 @@ namespace lavant {
 namespace {
 
 Size size(std::string name, std::string family, int vcpus, double memory_gib, int gpus = 0) {
-    return {std::move(name), std::move(family),
+    return {std::move(name),
+            std::move(family),
             {.cpu_millis = vcpus * 1000,
              .memory_bytes = static_cast<std::int64_t>(memory_gib * (1LL << 30)),
              .gpus = gpus}};

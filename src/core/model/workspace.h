@@ -18,7 +18,9 @@ inline constexpr const char* kArtifactDatastore = "workspaceartifactstore";
 inline constexpr const char* kBlobContainer = "azureml-blobstore";
 inline constexpr const char* kArtifactContainer = "azureml";
 
-inline std::string artifact_prefix(const std::string& job_name) { return "ExperimentRun/dcid." + job_name + "/"; }
+inline std::string artifact_prefix(const std::string& job_name) {
+    return "ExperimentRun/dcid." + job_name + "/";
+}
 
 inline const WorkspaceName& default_workspace() {
     static const WorkspaceName workspace{"00000000-0000-0000-0000-000000000001", "lavant", "default"};

@@ -20,8 +20,8 @@ using Ticket = std::uint64_t;
 
 struct SubmitJob {
     Ticket ticket = 0;
-    Job job;          // head.workspace, name, instances, priority, retry; meta; body. The rest is the plane's.
-    Pool pool;        // found by (workspace, key), made if absent
+    Job job;    // head.workspace, name, instances, priority, retry; meta; body. The rest is the plane's.
+    Pool pool;  // found by (workspace, key), made if absent
     std::optional<Job> stored;  // filled by the control loop: a job of that name that has ended
 };
 struct CancelJob {
@@ -93,16 +93,16 @@ struct NodesHeld {  // what the provider holds: the reconciler compares
 // Time passed; sent by the control loop itself.
 struct Tick {};
 
-using Event = std::variant<SubmitJob, CancelJob, EditJob, WriteAssets, ExplainJob, EnrolNode, NodeLinked, NodeUnlinked,
-                           NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
+using Event = std::variant<SubmitJob, CancelJob, EditJob, WriteAssets, ExplainJob, EnrolNode, NodeLinked,
+                           NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
 
 // --- answers ---
 
 struct Answer {
-    std::optional<Job> job;         // SubmitJob, CancelJob, EditJob
-    bool existed = false;           // SubmitJob: the name was taken; `job` is what is there
+    std::optional<Job> job;            // SubmitJob, CancelJob, EditJob
+    bool existed = false;              // SubmitJob: the name was taken; `job` is what is there
     std::vector<bool> assets_written;  // WriteAssets
-    std::string text;               // ExplainJob
+    std::string text;                  // ExplainJob
 };
 struct Reply {
     Ticket ticket = 0;

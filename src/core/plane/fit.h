@@ -1,5 +1,6 @@
 #pragma once
-// Sizes on a machine that is smaller than they are: a size is a limit, and a machine can promise no more than it has.
+// Sizes on a machine that is smaller than they are: a size is a limit, and a machine can promise no more than
+// it has.
 
 #include <string>
 

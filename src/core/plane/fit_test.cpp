@@ -16,7 +16,9 @@ TEST(Fit, LeavesASizeThatFitsAsItIs) {
 TEST(Fit, SharesTheMachineAmongTheNodesOfAGang) {
     const Fitted fitted = fit_to_machine(*find_size("Standard_DS3_v2"), 2, kLaptop);
     EXPECT_EQ(fitted.resources, (Resources{.cpu_millis = 2000, .memory_bytes = 8LL << 30}));
-    EXPECT_EQ(fitted.warning, "Standard_DS3_v2 is larger than this machine: a node gets 2 of 4 vCPUs, 8.0 GiB of 14.0 GiB memory");
+    EXPECT_EQ(
+        fitted.warning,
+        "Standard_DS3_v2 is larger than this machine: a node gets 2 of 4 vCPUs, 8.0 GiB of 14.0 GiB memory");
 }
 
 TEST(Fit, SaysThatGpusAreMissing) {

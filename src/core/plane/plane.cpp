@@ -68,7 +68,8 @@ void Plane::apply_one(const WriteAssets& event, Instant, Outcome& out) {
 void Plane::apply_one(const ExplainJob& event, Instant, Outcome& out) {
     const LiveJob* job = live_job(event.workspace, event.name);
     if (job == nullptr) {
-        out.replies.push_back({event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' is not live")});
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' is not live")});
         return;
     }
     out.replies.push_back({event.ticket, Answer{.text = explain(*job)}});

@@ -1,9 +1,10 @@
 #pragma once
 // The plane: every job, pool, node and task that has not ended, and all decisions about them.
 //
-// Pure and deterministic: the same events at the same instants give the same outcomes. No I/O, clock, thread or
-// randomness. app/control_loop commits an outcome before anything of it leaves; if a commit fails, the plane is thrown
-// away and made anew from the store. docs: ARCHITECTURE.md, "life of a job"; vocabulary: README.md beside this file.
+// Pure and deterministic: the same events at the same instants give the same outcomes. No I/O, clock, thread
+// or randomness. app/control_loop commits an outcome before anything of it leaves; if a commit fails, the
+// plane is thrown away and made anew from the store. docs: ARCHITECTURE.md, "life of a job"; vocabulary:
+// README.md beside this file.
 
 #include <cstdint>
 #include <map>
@@ -43,7 +44,8 @@ class Plane {
     Plane(Settings settings, const LiveRows& rows, Instant now);
 
     void apply(const Event& event, Instant now, Outcome& out);
-    // Places what can be placed, grows and shrinks pools, acts on what is due. Then puts every changed row into `out`.
+    // Places what can be placed, grows and shrinks pools, acts on what is due. Then puts every changed row
+    // into `out`.
     void decide(Instant now, Outcome& out);
     std::optional<Instant> next_wake() const { return next_wake_; }
 
@@ -172,10 +174,10 @@ class Plane {
     std::set<TaskRef> changed_tasks_;
     std::set<NodeId> changed_nodes_;
     std::set<PoolId> changed_pools_;
-    std::map<JobId, JobHead> ended_jobs_;    // no longer live, to be written once more
+    std::map<JobId, JobHead> ended_jobs_;  // no longer live, to be written once more
     std::map<TaskRef, Task> ended_tasks_;
     std::map<NodeId, Node> gone_nodes_;
-    std::set<PoolId> unsettled_;             // pools that decide() must look at
+    std::set<PoolId> unsettled_;  // pools that decide() must look at
 };
 
 }  // namespace lavant::plane

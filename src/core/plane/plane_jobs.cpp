@@ -38,8 +38,9 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
         return;
     }
     if (jobs_.size() >= limits::kQueuedJobs) {
-        out.replies.push_back({event.ticket, fail(ErrorCode::ResourceExhausted,
-                                                  "the queue is full; wait for jobs to end, then submit again")});
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::ResourceExhausted,
+                                "the queue is full; wait for jobs to end, then submit again")});
         return;
     }
     const PoolId pool = pool_for(event.pool).row.id;
@@ -69,7 +70,8 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
         if (event.stored) {
             out.replies.push_back({event.ticket, Answer{.job = event.stored}});
         } else {
-            out.replies.push_back({event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
+            out.replies.push_back(
+                {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
         }
         return;
     }
@@ -93,7 +95,8 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
         set_status(*job, JobStatus::CancelRequested, "asked by " + event.who, now, out);
         for (const TaskRef& ref : job->tasks) {
             const Task& task = tasks_.at(ref);
-            if (task.phase != TaskPhase::Ended && task.phase != TaskPhase::Lost) send_stop_if_doomed(task, out);
+            if (task.phase != TaskPhase::Ended && task.phase != TaskPhase::Lost)
+                send_stop_if_doomed(task, out);
         }
     }
     out.replies.push_back({event.ticket, Answer{.job = Job{.head = job->head}}});
@@ -101,7 +104,8 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
 
 void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
     if (!event.stored) {
-        out.replies.push_back({event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
         return;
     }
     out.writes.metas_changed.push_back({event.stored->head.id, event.meta});
@@ -180,7 +184,8 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
         job.head.retries_used < job.head.retry.retries_max)
         return requeue(job, std::string(name_of(failed->end.reason)), now, out);
     if (!outputs) return conclude(job, now, out);
-    if (!canceled && job.head.status != JobStatus::Finalizing) set_status(job, JobStatus::Finalizing, "", now, out);
+    if (!canceled && job.head.status != JobStatus::Finalizing)
+        set_status(job, JobStatus::Finalizing, "", now, out);
     add_effect(PublishOutputs{job.head.id, job.head.workspace, job.head.name, job.head.attempt}, out);
 }
 
@@ -189,8 +194,8 @@ void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& 
     forget_attempt(job);
     ++job.head.attempt;
     set_status(job, JobStatus::Queued,
-               "retry " + std::to_string(job.head.retries_used) + " of " + std::to_string(job.head.retry.retries_max) +
-                   " after " + why,
+               "retry " + std::to_string(job.head.retries_used) + " of " +
+                   std::to_string(job.head.retry.retries_max) + " after " + why,
                now, out);
     enqueue(job);
 }

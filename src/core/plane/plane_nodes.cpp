@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "base/check.h"
 #include "core/plane/plane.h"
 
 namespace lavant::plane {
+namespace {
+
+// Of an agent's boot "<the machine's>.<the process's>"; "" where an agent tells only the latter.
+std::string_view machine_of(std::string_view boot) {
+    const std::size_t dot = boot.find('.');
+    return dot == std::string_view::npos ? "" : boot.substr(0, dot);
+}
+
+}  // namespace
 
 Plane::LiveNode* Plane::linked_node(NodeId id, std::uint64_t link) {
     const auto found = nodes_.find(id);
@@ -16,7 +26,8 @@ Plane::LiveNode* Plane::linked_node(NodeId id, std::uint64_t link) {
 
 void Plane::apply_one(const EnrolNode& event, Instant now, Outcome& out) {
     const auto found = nodes_.find(event.node);
-    if (found == nodes_.end() || found->second.row.enrolled || found->second.row.state == NodeState::Draining) {
+    if (found == nodes_.end() || found->second.row.enrolled ||
+        found->second.row.state == NodeState::Draining) {
         out.replies.push_back({event.ticket, fail(ErrorCode::PermissionDenied,
                                                   "the enrolment token of " + to_string(event.node) +
                                                       " was used before or its node is not wanted")});
@@ -35,10 +46,16 @@ void Plane::apply_one(const NodeLinked& event, Instant now, Outcome& out) {
         return;
     }
     LiveNode& node = found->second;
-    if (event.link <= node.link) return;  // A repeated Hello tells of a past that later reports have overtaken.
+    if (event.link <= node.link)
+        return;  // A repeated Hello tells of a past that later reports have overtaken.
     node.link = event.link;
     node.last_heard = now;
     node.host = event.hello.host;
+    // A machine that was restarted has forgotten what it may have begun: the start is not repeated there.
+    const bool restarted =
+        !node.row.boot.empty() && machine_of(node.row.boot) != machine_of(event.hello.boot);
+    if (restarted && node.task && tasks_.at(*node.task).phase == TaskPhase::Assigned)
+        tasks_.at(*node.task).phase = TaskPhase::Preparing;
     if (node.row.boot != event.hello.boot || node.row.protections != event.hello.protections) {
         node.row.boot = event.hello.boot;
         node.row.protections = event.hello.protections;
@@ -62,7 +79,8 @@ void Plane::reconcile_inventory(LiveNode& node, const Hello& hello, Instant now,
     Task& task = tasks_.at(*node.task);
     if (!has_task && task.phase != TaskPhase::Assigned) {
         return end_task(task, TaskPhase::Lost,
-                        {.reason = EndReason::NodeLost, .message = "its agent no longer knows the task"}, now, out);
+                        {.reason = EndReason::NodeLost, .message = "its agent no longer knows the task"}, now,
+                        out);
     }
     if (!has_task) send_start(task, out);
     send_stop_if_doomed(task, out);
@@ -193,7 +211,8 @@ void Plane::lose_node(LiveNode& node, std::string reason, Instant now, Outcome& 
     if (!has_effect_for(id)) add_effect(StopNode{id}, out);
     set_state(node, NodeState::Lost, reason, now, out);
     if (task)
-        end_task(tasks_.at(*task), TaskPhase::Lost, {.reason = EndReason::NodeLost, .message = reason}, now, out);
+        end_task(tasks_.at(*task), TaskPhase::Lost, {.reason = EndReason::NodeLost, .message = reason}, now,
+                 out);
 }
 
 // The node must go. A task that is on it ends only when the provider says that nothing of it is left.
@@ -244,7 +263,8 @@ void Plane::check_nodes(Instant now, Outcome& out) {
                 break;
             case NodeState::Released:
             case NodeState::Lost:
-            case NodeState::Preempted: break;
+            case NodeState::Preempted:
+                break;
         }
     }
     for (auto& [id, pool] : pools_) {

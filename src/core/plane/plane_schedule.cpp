@@ -1,5 +1,5 @@
-// Who runs where, and how many nodes there are. First come, first served within a pool (higher priority first); a job of
-// several instances waits at the head until all its nodes are there, so it cannot starve.
+// Who runs where, and how many nodes there are. First come, first served within a pool (higher priority
+// first); a job of several instances waits at the head until all its nodes are there, so it cannot starve.
 
 #include <algorithm>
 
@@ -56,12 +56,14 @@ void Plane::send_start(const Task& task, Outcome& out) const {
 std::int64_t Plane::nodes_wanted(const LivePool& pool) const {
     const std::int64_t nodes = std::ssize(pool.nodes);
     const std::int64_t free = std::ssize(pool.idle) + pool.starting;
-    const std::int64_t wanted = std::max<std::int64_t>(pool.queued_instances - free, pool.row.nodes_min - nodes);
+    const std::int64_t wanted =
+        std::max<std::int64_t>(pool.queued_instances - free, pool.row.nodes_min - nodes);
     return std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(0, pool.row.nodes_max - nodes));
 }
 
-// Pools ask for nodes in the order of the jobs at their heads. One that does not fit holds back those behind it,
-// also in the use of nodes that are there: a stream of small jobs cannot keep a large one waiting for ever.
+// Pools ask for nodes in the order of the jobs at their heads. One that does not fit holds back those behind
+// it, also in the use of nodes that are there: a stream of small jobs cannot keep a large one waiting for
+// ever.
 void Plane::grow(Instant now, Outcome& out) {
     std::vector<std::pair<QueueKey, PoolId>> wanting;
     for (const auto& [id, pool] : pools_) {
@@ -99,7 +101,8 @@ void Plane::grow(Instant now, Outcome& out) {
         if (!pool.queue.empty()) place(pools_.at(id), now, out);
 }
 
-// Idle nodes that no older job waits for make room. Their place is free when the provider says that they are gone.
+// Idle nodes that no older job waits for make room. Their place is free when the provider says that they are
+// gone.
 void Plane::make_room(const LivePool& wanting, Instant now, Outcome& out) {
     const bool leaving = std::ranges::any_of(
         nodes_, [](const auto& pair) { return pair.second.row.state == NodeState::Draining; });
@@ -149,23 +152,27 @@ std::string Plane::explain(const LiveJob& job) const {
     const JobHead& head = job.head;
     if (head.status != JobStatus::Queued) {
         std::string text = "job '" + head.name + "' is " + std::string(name_of(head.status));
-        for (const TaskRef& ref : job.tasks) text += (ref.index == 0 ? " on " : ", ") + to_string(tasks_.at(ref).node);
+        for (const TaskRef& ref : job.tasks)
+            text += (ref.index == 0 ? " on " : ", ") + to_string(tasks_.at(ref).node);
         return text;
     }
     const LivePool& pool = pools_.at(head.pool);
     const auto position = std::distance(pool.queue.begin(), pool.queue.find({-head.priority, head.id}));
     std::string text = "job '" + head.name + "' waits for " + std::to_string(head.instances) +
                        (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + "; " +
-                       std::to_string(position) + (position == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
-                       std::to_string(pool.nodes.size()) + " nodes: " + std::to_string(pool.idle.size()) + " idle, " +
+                       std::to_string(position) + (position == 1 ? " job is" : " jobs are") +
+                       " ahead of it. The pool has " + std::to_string(pool.nodes.size()) +
+                       " nodes: " + std::to_string(pool.idle.size()) + " idle, " +
                        std::to_string(pool.starting) + " starting.";
     const std::string reason = waiting_reason(pool);
     if (reason == "node_start_failed") text += " The last node could not be started: " + pool.blocked_by;
     if (reason == "machine_full")
-        text += " Another node does not fit: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
-                " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
-                " of the memory that nodes may take are taken; it starts when a running job ends.";
-    if (reason == "pool_at_maximum") text += " The pool is at its maximum; it starts when a running job ends.";
+        text +=
+            " Another node does not fit: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
+            " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
+            " of the memory that nodes may take are taken; it starts when a running job ends.";
+    if (reason == "pool_at_maximum")
+        text += " The pool is at its maximum; it starts when a running job ends.";
     return text;
 }
 

@@ -35,11 +35,14 @@ class World {
         job.head.name = name;
         job.head.instances = instances;
         job.head.retry = retry;
-        return apply(SubmitJob{
-            .ticket = 1,
-            .job = job,
-            .pool = {.workspace = "w", .key = pool, .size = "s", .node_resources = kNode, .nodes_max = 100,
-                     .idle_before_release = 2min}});
+        return apply(SubmitJob{.ticket = 1,
+                               .job = job,
+                               .pool = {.workspace = "w",
+                                        .key = pool,
+                                        .size = "s",
+                                        .node_resources = kNode,
+                                        .nodes_max = 100,
+                                        .idle_before_release = 2min}});
     }
     Outcome tick(Duration passed) {
         now += passed;
@@ -58,7 +61,8 @@ class World {
         }
     }
     Outcome report(int node, TaskRef task, TaskPhase phase, TaskEnd end = {}) {
-        return apply(TaskReported{{node}, links_of(node), {.task = task, .phase = phase, .end = std::move(end)}});
+        return apply(
+            TaskReported{{node}, links_of(node), {.task = task, .phase = phase, .end = std::move(end)}});
     }
     std::uint64_t links_of(int) const { return links; }  // tests with one node use the newest link
     std::string status(const std::string& name) { return std::string(name_of(heads.at(name).status)); }
@@ -185,12 +189,16 @@ TEST(Plane, PlacesAGangOnlyWhenAllItsNodesAreThere) {
 TEST(Plane, StopsTheOtherTasksOfAGangWhenOneFails) {
     World world(2);
     world.carry_out(world.submit("gang", 2));
-    world.apply(NodeLinked{{1}, 50, {.node = {1}, .tasks = {{.task = {{1}, 1, 0}, .phase = TaskPhase::Running}}}});
-    world.apply(NodeLinked{{2}, 51, {.node = {2}, .tasks = {{.task = {{1}, 1, 1}, .phase = TaskPhase::Running}}}});
-    const Outcome out = world.apply(TaskReported{{1}, 50, {.task = {{1}, 1, 0}, .phase = TaskPhase::Ended, .end = {.exit_code = 1}}});
+    world.apply(
+        NodeLinked{{1}, 50, {.node = {1}, .tasks = {{.task = {{1}, 1, 0}, .phase = TaskPhase::Running}}}});
+    world.apply(
+        NodeLinked{{2}, 51, {.node = {2}, .tasks = {{.task = {{1}, 1, 1}, .phase = TaskPhase::Running}}}});
+    const Outcome out = world.apply(
+        TaskReported{{1}, 50, {.task = {{1}, 1, 0}, .phase = TaskPhase::Ended, .end = {.exit_code = 1}}});
     EXPECT_EQ(count<StopTask>(out), 1);
     EXPECT_EQ(world.status("gang"), "Running");
-    world.apply(TaskReported{{2}, 51, {.task = {{1}, 1, 1}, .phase = TaskPhase::Ended, .end = {.reason = EndReason::Stopped}}});
+    world.apply(TaskReported{
+        {2}, 51, {.task = {{1}, 1, 1}, .phase = TaskPhase::Ended, .end = {.reason = EndReason::Stopped}}});
     EXPECT_EQ(world.status("gang"), "Failed");
     EXPECT_EQ(world.heads["gang"].error->exit_code, 1);
 }
@@ -201,7 +209,8 @@ TEST(Plane, NeverPromisesMoreThanThereIs) {
     EXPECT_EQ(count_effects<StartNode>(world.submit("b")), 1);
     EXPECT_EQ(count_effects<StartNode>(world.submit("c")), 0);
     const Outcome out = world.apply(ExplainJob{9, "w", "c"});
-    EXPECT_NE(out.replies[0].answer->text.find("2 jobs are ahead"), std::string::npos) << out.replies[0].answer->text;
+    EXPECT_NE(out.replies[0].answer->text.find("2 jobs are ahead"), std::string::npos)
+        << out.replies[0].answer->text;
 }
 
 TEST(Plane, ReleasesIdleNodesAfterTheirTime) {
@@ -282,6 +291,21 @@ TEST(Plane, SendsAnAssignmentAgainToAnAgentThatNeverGotIt) {
     World world;
     world.carry_out(world.submit("a"));
     EXPECT_EQ(count<StartTask>(world.link(1)), 1);
+}
+
+TEST(Plane, DoesNotRepeatAnAssignmentOnAMachineThatWasRestarted) {
+    const auto attempt_after = [](const std::string& boot) {
+        World world;
+        world.carry_out(world.submit("a"));
+        world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m1.p1"}});
+        const Outcome out = world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = boot}});
+        for (const Send& send : out.sends)
+            if (const auto* start = std::get_if<StartTask>(&send.message)) return start->task.attempt;
+        return 0;
+    };
+    const int before = attempt_after("m1.p1");
+    EXPECT_EQ(attempt_after("m1.p2"), before) << "another process knows what was launched";
+    EXPECT_EQ(attempt_after("m2.p2"), before + 1) << "another boot of the machine does not";
 }
 
 TEST(Plane, IgnoresReportsOfAnOldLink) {

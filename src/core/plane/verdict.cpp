@@ -26,21 +26,26 @@ std::string exit_message(const TaskEnd& end) {
 bool may_retry(const RetryPolicy& policy, const TaskEnd& end) {
     switch (end.reason) {
         case EndReason::NodeLost:
-        case EndReason::LeaseExpired: return policy.on_node_lost;
-        case EndReason::Preempted: return policy.on_preempted;
-        case EndReason::OutOfMemory: return policy.on_out_of_memory;
+        case EndReason::LeaseExpired:
+            return policy.on_node_lost;
+        case EndReason::Preempted:
+            return policy.on_preempted;
+        case EndReason::OutOfMemory:
+            return policy.on_out_of_memory;
         case EndReason::Exited:
             return end.exit_code != 0 && std::ranges::count(policy.on_exit_codes, end.exit_code) > 0;
         case EndReason::Signaled:
         case EndReason::Timeout:
         case EndReason::Stopped:
-        case EndReason::PrepareFailed: return false;
+        case EndReason::PrepareFailed:
+            return false;
     }
     CHECK(false, "end reason outside its enum");
 }
 
 JobError explain_failure(const TaskEnd& end, const std::string& node) {
-    JobError error{.exit_code = end.exit_code, .signal = end.signal, .node = node, .traceback_line = end.traceback_line};
+    JobError error{
+        .exit_code = end.exit_code, .signal = end.signal, .node = node, .traceback_line = end.traceback_line};
     const std::string tail = end.message.empty() ? "" : ": " + end.message;
     switch (end.reason) {
         case EndReason::Exited:
@@ -59,7 +64,8 @@ JobError explain_failure(const TaskEnd& end, const std::string& node) {
             break;
         case EndReason::Timeout:
             error.code = "Timeout";
-            error.message = "the command ran longer than limits.timeout" + tail + "; raise it, or make the command faster";
+            error.message = "the command ran longer than limits.timeout" + tail +
+                            "; raise it, or make the command faster";
             break;
         case EndReason::Stopped:
             error.code = "SystemError";
@@ -77,7 +83,8 @@ JobError explain_failure(const TaskEnd& end, const std::string& node) {
             break;
         case EndReason::Preempted:
             error.code = "NodeLost";
-            error.message = "the node was preempted" + tail + "; use queue_settings.job_tier: Standard, or allow more "
+            error.message = "the node was preempted" + tail +
+                            "; use queue_settings.job_tier: Standard, or allow more "
                             "retries with properties: lavant.max_retries";
             break;
     }

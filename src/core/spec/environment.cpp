@@ -171,7 +171,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
     }
     if (value->text.starts_with("azureml:")) return read_reference(*value, path, reading);
     if (value->text == "host") {
-        reading.beyond_azure.push_back(path + ": refused; `host` is the interpreter of the submitter's own machine");
+        reading.beyond_azure.push_back(path +
+                                       ": refused; `host` is the interpreter of the submitter's own machine");
         EnvironmentSpec environment;
         environment.reference = value->text;
         return environment;
@@ -180,7 +181,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
     if (value->text.starts_with("file:") || reading.loader.kind_of(file) == PathKind::File) {
         return read_file(*value, path, reading);
     }
-    fields.problem("environment", "'" + value->text + "' is neither a file nor a registered environment; write azureml:" +
+    fields.problem("environment", "'" + value->text +
+                                      "' is neither a file nor a registered environment; write azureml:" +
                                       "NAME@latest, azureml:NAME:VERSION, {image: IMAGE} or host");
     return {};
 }

@@ -65,10 +65,11 @@ std::string check_one(const std::string& key, const std::string& value) {
     if (key == kMaxRetries) return read_max_retries(value, unused);
     if (key == kRetryOn) return read_retry_on(value, unused);
     if (key == kKeepOnFailure || key == kSandbox) return check_switch(value);
-    if (key == kPythonHome) return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
-    return "unknown key" + suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn),
-                                            std::string(kKeepOnFailure), std::string(kSandbox),
-                                            std::string(kPythonHome)});
+    if (key == kPythonHome)
+        return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
+    return "unknown key" +
+           suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn), std::string(kKeepOnFailure),
+                            std::string(kSandbox), std::string(kPythonHome)});
 }
 
 }  // namespace
