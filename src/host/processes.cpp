@@ -162,10 +162,14 @@ bool kill_descendants(pid_t root, Duration limit) {
         if (family.size() == before) break;
         before = family.size();
     }
+    // One scan may miss a process whose parent ends while it is under way.
+    constexpr int kEmptyScansWanted = 3;
+    int empty_scans = 0;
     while (true) {
         const std::vector<pid_t> family = descendants_of(root);
         for (const pid_t pid : family) ::kill(pid, SIGKILL);
-        if (family.empty()) return true;
+        empty_scans = family.empty() ? empty_scans + 1 : 0;
+        if (empty_scans == kEmptyScansWanted) return true;
         if (std::chrono::steady_clock::now() >= deadline) return false;
         const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
         ::nanosleep(&pause, nullptr);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 namespace lavant::host {
@@ -43,6 +44,8 @@ TEST(Processes, AMarkNamesOneProcessOnly) {
 
 TEST(Processes, DescendantsAreFoundAndKilledThroughAllGenerations) {
     // The child is a subreaper, as supervisors are: what is orphaned below it stays below it.
+    std::array<int, 2> ready{};
+    ASSERT_EQ(::pipe(ready.data()), 0);
     const pid_t root = ::fork();
     if (root == 0) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -51,14 +54,23 @@ TEST(Processes, DescendantsAreFoundAndKilledThroughAllGenerations) {
             for (int i = 0; i < 5; ++i)
                 if (::fork() == 0) {
                     ::setsid();
-                    if (::fork() == 0)
+                    if (::fork() == 0) {
+                        if (::write(ready[1], "x", 1) != 1) ::_exit(1);
                         while (true) ::pause();
+                    }
                     ::_exit(0);
                 }
             ::_exit(0);
         }
         while (true) ::pause();
     }
+    for (int i = 0; i < 5; ++i) {
+        char byte = 0;
+        ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    }
+    ::close(ready[0]);
+    ::close(ready[1]);
+    // All five are there; those between them and the root are on their way out.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (descendants_of(root).size() != 5 && std::chrono::steady_clock::now() < deadline) ::usleep(1000);
     EXPECT_EQ(descendants_of(root).size(), 5U);

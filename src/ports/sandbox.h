@@ -18,7 +18,7 @@ struct Bind {
 
 struct ConfinedTask {
     TaskRef ref;
-    std::string folder;  // the task's spool; the sandbox keeps its own files in `folder`/run
+    std::string folder;  // the task's spool; the sandbox's own files there are named run.*
     std::string script;  // for bash -c
     std::vector<std::string> environment;  // complete, "NAME=value"
     std::string code_folder;               // read-only snapshot; empty for none
@@ -55,6 +55,7 @@ class Sandbox {
     // After pidfd became readable: kills what the command left behind, and tells how it ended.
     [[nodiscard]] virtual Result<TaskExit> collect(TaskRef task) = 0;
     // Tasks found in the spool after an agent restart: those still running get a pidfd, the others -1.
+    // Those whose command was never started are left out: they may be started.
     [[nodiscard]] virtual Result<std::vector<RunningTask>> recover(
         const std::vector<ConfinedTask>& known) = 0;
     // Where files written below `working_folder` are seen from outside (the overlay's upper folder, or

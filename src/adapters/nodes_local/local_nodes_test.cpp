@@ -134,10 +134,11 @@ TEST_P(Nodes, StartingANodeThatRunsChangesNothing) {
 TEST_P(Nodes, ADeadAgentIsStartedAgainOnItsFolder) {
     ASSERT_TRUE(nodes_->start_node(order(1)));
     ASSERT_TRUE(wait_until([&] { return ran(1, "run\n"); }));
+    ASSERT_TRUE(wait_until([&] { return host::processes_with_argument(seconds_).size() == 1; }));
     ASSERT_EQ(::kill(agent(1), SIGKILL), 0);
     ASSERT_TRUE(wait_until([&] { return !nodes_->list_nodes()->front().agent_alive; }));
     // What it started runs on, to be adopted.
-    EXPECT_TRUE(wait_until([&] { return host::processes_with_argument(seconds_).size() == 1; }));
+    EXPECT_EQ(host::processes_with_argument(seconds_).size(), 1U);
     ASSERT_TRUE(nodes_->start_node(order(1)));
     EXPECT_TRUE(nodes_->list_nodes()->front().agent_alive);
     EXPECT_TRUE(wait_until([&] { return ran(1, "run\nrun\n"); }));

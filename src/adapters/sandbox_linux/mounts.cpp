@@ -95,10 +95,16 @@ Failure mount_basics(const MountPlan& plan, int scratch) {
     } else if (::mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
         return {errno, "mount", "/tmp"};
     }
-    // One private tmpfs gives the mount points of the task's folders and /dev/shm.
+    // One private tmpfs gives the mount points of the task's folders and /dev/shm, unless one lies in the
+    // other.
+    const bool spool_in_shared_memory = std::strncmp(plan.private_folder, "/dev/shm/", 9) == 0;
+    if (spool_in_shared_memory &&
+        ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
+        return {errno, "mount", "/dev/shm"};
     if (const Failure failure = make_mount_point(plan.private_folder, false)) return failure;
     if (::mount("tmpfs", plan.private_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
         return failed("mount", plan.private_folder);
+    if (spool_in_shared_memory) return {};
     std::array<char, 4096> shared{};
     std::snprintf(shared.data(), shared.size(), "%s/.shm", plan.private_folder);
     if (::mkdir(shared.data(), 01777) != 0 || ::chmod(shared.data(), 01777) != 0 ||

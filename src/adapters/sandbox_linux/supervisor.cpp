@@ -187,6 +187,8 @@ bool reap(Ended& ended, pid_t command) {
     }
 }
 
+bool has_children() { return ::waitid(P_ALL, 0, nullptr, WEXITED | WNOHANG | WNOWAIT) == 0; }
+
 Ended wait_for(const Plan& plan, pid_t command) {
     Ended ended;
     sigset_t all;
@@ -196,7 +198,8 @@ Ended wait_for(const Plan& plan, pid_t command) {
         if (number == kEndEverything) end_everything(plan, command);
         if (number > 0 && number != SIGCHLD && number != kEndEverything) ::kill(-command, number);
     }
-    if (plan.find_descendants) {
+    // All that is left behind becomes our child sooner or later: when there is no child, nothing is left.
+    while (plan.find_descendants && has_children()) {
         host::kill_descendants(::getpid(), kKillLimit);
         reap(ended, command);
     }
