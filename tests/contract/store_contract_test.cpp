@@ -440,7 +440,8 @@ TEST_P(StoreContract, AssetsAreListedNewestFirstAndFiltered) {
            {an_asset("codes", "a"), 0}});
     const auto list = [this](const ports::AssetQuery& query) {
         std::string found;
-        for (const Asset& asset : *reader().list_assets(query))
+        const Result<std::vector<Asset>> listed = reader().list_assets(query);
+        for (const Asset& asset : *listed)
             found += asset.key.name + ":" + asset.key.version + " ";
         return found;
     };
