@@ -96,6 +96,16 @@ Failure prepare_to_run(const Plan& plan) {
     for (const int number : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP,
                              SIGTTIN, SIGTTOU, SIGALRM, SIGXFSZ})
         ::sigaction(number, &action, nullptr);
+    // The two that the C library keeps for itself and does not let sigaction touch: whoever started us may
+    // ignore them.
+    struct {
+        void* handler = nullptr;
+        unsigned long flags = 0;
+        void* restorer = nullptr;
+        unsigned long mask = 0;
+    } const by_default;
+    for (const int number : {32, 33})
+        ::syscall(SYS_rt_sigaction, number, &by_default, nullptr, sizeof by_default.mask);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
