@@ -68,6 +68,7 @@ Loop::Loop(LoopSettings settings, LoopPorts ports)
     : settings_(std::move(settings)),
       ports_(ports),
       machine_(identity_of(settings_, ports_), settings_.machine),
+      trash_(settings_.folder + "/trash", ports_.reactor),
       alive_(std::make_shared<bool>(true)) {}
 
 Loop::~Loop() {
@@ -375,7 +376,10 @@ void Loop::carry_out(Forget& action) {
     if (found == work_.end()) return;
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
-    const Result<void> removed = remove_task_folder(found->second->paths);
+    // What may be large goes now, the rest when there is nothing better to do.
+    const Work& work = *found->second;
+    const bool small = work.launch.code_hash.empty() && work.uploads.empty() && work.launch.inputs.empty();
+    const Result<void> removed = small ? trash_.take(work.paths.folder) : remove_tree(work.paths.folder);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);
 }

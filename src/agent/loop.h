@@ -12,6 +12,7 @@
 #include "agent/machine.h"
 #include "agent/task_files.h"
 #include "agent/transfers.h"
+#include "agent/trash.h"
 #include "ports/agent_link.h"
 #include "ports/clock.h"
 #include "ports/sandbox.h"
@@ -122,6 +123,7 @@ class Loop {
     Instant timer_at_{};
     bool polling_ = false;
     Instant remembered_{};
+    Trash trash_;
     std::optional<std::string> programs_;  // a folder, "" if none is needed; nullopt before the first look
     std::shared_ptr<bool> alive_;  // shared: callbacks of the wires see whether the loop is still there
 };

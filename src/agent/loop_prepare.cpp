@@ -68,6 +68,13 @@ std::string make_python_link(const std::string& node_folder) {
     return ::symlink("/usr/bin/python3", link.c_str()) == 0 || errno == EEXIST ? folder : std::string();
 }
 
+// One line for the user on what does not confine this task, empty if all does.
+std::string missing_protections(const lavant::Launch& launch, const std::string& protections) {
+    if (!launch.confined) return "sandbox off, as the job asks (lavant.sandbox)";
+    const std::size_t off = protections.find("off:");
+    return off == std::string::npos ? "" : "sandbox in part " + protections.substr(off);
+}
+
 bool is_of_the_system(const std::string& path) {
     return path.empty() || path == "/" || lies_in(path, "/usr") || lies_in(path, "/bin") ||
            lies_in(path, "/lib");
@@ -89,6 +96,8 @@ void Loop::carry_out(Prepare& action) {
     work.launch = std::move(*launch);
     Result<Fd> task_log = make_task_folders(work.launch, work.start, work.paths);
     if (!task_log) return prepare_failed(work, task_log.error());
+    if (const std::string off = missing_protections(work.launch, ports_.sandbox.protections()); !off.empty())
+        append_to_log(work.paths, "lavant: " + off);
     work.log.emplace(std::move(*task_log), settings_.machine.log_window_bytes);
     const Result<void> ready = set_up(work);
     if (!ready) return prepare_failed(work, ready.error());

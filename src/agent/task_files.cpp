@@ -307,15 +307,6 @@ Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& star
     return log;
 }
 
-Result<void> remove_task_folder(const TaskPaths& paths) {
-    // Most tasks leave nothing but these, and naming them costs far less than looking around.
-    for (const std::string* file : {&paths.launch_file, &paths.log_file}) (void)::unlink(file->c_str());
-    (void)::unlink((paths.folder + "/run.state").c_str());
-    (void)::rmdir(paths.working_folder.c_str());
-    if (::rmdir(paths.folder.c_str()) == 0) return {};
-    return remove_tree(paths.folder);
-}
-
 void append_to_log(const TaskPaths& paths, std::string_view line) {
     const Result<Fd> log = open_file(paths.log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log && write_all(log->get(), std::string(line) + "\n")) return;

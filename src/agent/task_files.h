@@ -80,7 +80,6 @@ struct TaskView {
 // readable.
 [[nodiscard]] Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start,
                                            const TaskPaths& paths);
-[[nodiscard]] Result<void> remove_task_folder(const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
 
 // One file to be kept, and its final place.

@@ -73,7 +73,7 @@ TEST_F(TaskFiles, GoWithTheTask) {
         ASSERT_TRUE(make_directories(paths_.working_folder));
         if (!plain) put(paths_.working_folder + "/a/b/c", "x");
         ASSERT_TRUE(save_launch(paths_, start));
-        ASSERT_TRUE(remove_task_folder(paths_));
+        ASSERT_TRUE(remove_tree(paths_.folder));
         EXPECT_FALSE(exists(paths_.folder));
     }
 }
