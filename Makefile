@@ -3,13 +3,13 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long bench format clean
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash bench format clean
 
 help:
 	@echo 'make hello     build and run the first job'
 	@echo 'make test      every test'
 	@echo 'make lavant    build $(BIN)'
-	@echo 'make tsan | fuzz | sim-long | bench    longer checks and figures'
+	@echo 'make tsan | fuzz | sim-long | planted | crash | bench    longer checks and figures'
 	@echo 'make clean     remove build/'
 
 bootstrap:
@@ -46,6 +46,15 @@ sim-long: bootstrap
 	cmake --build build/release --target lavant-sim
 	printf '%s\n' 1 $$(($(SEEDS) / 2 + 1)) | \
 	    xargs -P 2 -I{} build/release/tests/simulation/lavant-sim --seed {} --count $$(($(SEEDS) / 2))
+
+# Bugs that the simulation must find, planted one at a time in a copy of the tree.
+planted: bootstrap
+	python3 tools/planted_bugs.py
+
+# kill -9 of the server, a hundred times, while two hundred jobs run.
+crash: lavant venv
+	LAVANT_CRASH_KILLS=100 LAVANT_CRASH_JOBS=200 LAVANT_TEST_DEADLINE=600 LAVANT_BIN=$(BIN) \
+	    build/venv/bin/python -m pytest tests/conformance/test_crash.py -q -p no:cacheprovider
 
 bench: lavant
 	cmake --build build/release --target bench_spawn bench_load
