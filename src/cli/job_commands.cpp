@@ -55,6 +55,14 @@ Fields fields_of(const Json& job) {
     Fields fields;
     add(fields, "name", job["name"]);
     add(fields, "status", properties["status"]);
+    const Json& error = properties["error"];
+    if (error.is_object()) {
+        fields.emplace_back("error", fmt::format("{}: {}", printable(error["code"].text()),
+                                                 printable(error["message"].text())));
+        add(fields, "failed on", error["node"]);
+        add(fields, "traceback", error["tracebackLine"]);
+    }
+    add(fields, "warning", properties.get("lavant.warning"));
     add(fields, "display name", properties["displayName"]);
     add(fields, "experiment", properties["experimentName"]);
     add(fields, "description", properties["description"]);
@@ -88,13 +96,6 @@ Fields fields_of(const Json& job) {
     }
     for (const auto& [key, value] : properties["properties"].members()) {
         if (key.starts_with("lavant.")) fields.emplace_back(printable(key), value.scalar_text());
-    }
-    const Json& error = own["error"];
-    if (error.is_object()) {
-        add(fields, "error", error["code"]);
-        add(fields, "", error["message"]);
-        add(fields, "node", error["node"]);
-        add(fields, "traceback", error["tracebackLine"]);
     }
     return fields;
 }

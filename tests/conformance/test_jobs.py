@@ -57,6 +57,8 @@ def test_a_failed_job_ends_with_1_and_says_why(server, write_job):
     assert result.returncode == 1
     assert "before\n" in result.stdout
     assert "Failed" in result.stderr and "UserError" in result.stderr and "3" in result.stderr
+    shown = server.cli("job", "show", streamed_name(result))
+    assert "UserError: the command ended with exit code 3" in shown.stdout
 
 
 def test_a_traceback_is_quoted(server, write_job):
