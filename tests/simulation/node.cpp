@@ -20,7 +20,9 @@ void World::start_agent(SimNode& node) {
     note(to_string(node.id) + " agent starts");
     agent::MachineSettings settings;
     node.agent = std::make_unique<agent::Machine>(
-        Hello{.node = node.id, .boot = std::to_string(node.incarnation), .host = to_string(node.id)},
+        Hello{.node = node.id,
+              .boot = std::to_string(node.machine_boot) + "." + std::to_string(node.incarnation),
+              .host = to_string(node.id)},
         settings);
     node.tick_at.reset();
     agent::Started started{.tasks = {}, .heard_at = node.heard_at};

@@ -99,6 +99,14 @@ void World::strike() {
             for (const auto& what : std::exchange(woken.held_back, {})) what();
         });
     }
+    if (nemeses_.lose_nodes && chance(15) && !node.suspended) {
+        note(to_string(id) + " is rebooted");
+        kill_agent(node);
+        for (auto& [ref, process] : node.spool) process.dead = true;
+        node.spool.clear();  // the agent empties the spool of another boot
+        node.heard_at.reset();
+        ++node.machine_boot;
+    }
     if (nemeses_.lose_nodes && chance(15)) {
         note(to_string(id) + " burns down");
         kill_agent(node);

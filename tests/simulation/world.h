@@ -22,7 +22,7 @@ namespace lavant::simulation {
 struct Nemeses {
     bool kill_server = false;  // also between commit and reply
     bool kill_agents = false;
-    bool lose_nodes = false;   // the whole machine goes
+    bool lose_nodes = false;   // the whole machine goes, or is rebooted
     bool bad_network = false;  // drops, duplicates, delays, reorders
     bool partitions = false;
     bool bad_commits = false;   // refused, or done and reported as failed
@@ -63,6 +63,7 @@ struct SimNode {
     bool machine_up = true;
     std::unique_ptr<agent::Machine> agent;  // null: the agent process is dead
     std::uint64_t incarnation = 0;
+    std::uint64_t machine_boot = 1;
     bool has_credential = false;
     std::uint64_t link = 0;  // 0: none
     bool connecting = false;
