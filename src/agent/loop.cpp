@@ -17,6 +17,12 @@
 namespace lavant::agent {
 namespace {
 
+// Every task has the folders outputs and logs.
+bool has_more_than_empty_folders(const std::string& folder) {
+    const Result<std::vector<DirectoryEntry>> entries = list_directory(folder);
+    return entries && entries->size() > 2;
+}
+
 constexpr std::size_t kCredentialBytesMax = 4096;
 constexpr Duration kEnrolPause = std::chrono::milliseconds(200);
 
@@ -273,6 +279,8 @@ void Loop::gone(TaskRef task) {
     Uploads uploads = find_uploads(work->launch, work->paths, ports_.sandbox.written_files(work->confined));
     work->uploads = std::move(uploads.files);
     work->upload_problem = std::move(uploads.problem);
+    work->wrote_files = !work->uploads.empty() || !work->upload_problem.empty() ||
+                        has_more_than_empty_folders(ports_.sandbox.written_files(work->confined));
     exited.has_files = !work->uploads.empty() || !work->upload_problem.empty();
     if (exited.exit.exit_code != 0) {
         exited.message = exit_hint(exited.exit.exit_code);
@@ -378,7 +386,7 @@ void Loop::carry_out(Forget& action) {
     ports_.sandbox.release(action.task);
     // What may be large goes now, the rest when there is nothing better to do.
     const Work& work = *found->second;
-    const bool small = work.launch.code_hash.empty() && work.uploads.empty() && work.launch.inputs.empty();
+    const bool small = work.launch.code_hash.empty() && !work.wrote_files && work.launch.inputs.empty();
     const Result<void> removed = small ? trash_.take(work.paths.folder) : remove_tree(work.paths.folder);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);

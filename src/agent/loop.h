@@ -66,6 +66,7 @@ class Loop {
         int pidfd = -1;
         bool running = false;
         std::vector<Upload> uploads;
+        bool wrote_files = false;  // more than its log
         std::string upload_problem;
         std::shared_ptr<Download> download;  // shared: their callbacks hold them weakly
         std::shared_ptr<Transfer> staging;

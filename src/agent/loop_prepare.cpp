@@ -128,6 +128,7 @@ Result<void> Loop::set_up(Work& work) {
             return fail(ErrorCode::InvalidArgument, "the Python environment '" + folder +
                                                         "' does not exist on this node; name an image, or "
                                                         "submit from an environment that the node has");
+        LAVANT_TRY_VOID(check_local(folder, server_folder));
         view.binds.push_back({.path = folder, .writable = false});
     }
     const bool is_image = work.launch.environment.kind == "image";

@@ -34,7 +34,9 @@ Role least_role(Need need) {
 
 // A job's token opens its own job and nothing else.
 bool job_may(const Caller& caller, const Call& call, Need need) {
-    return need == Need::Reader && !caller.job.empty() && call.param("name") == caller.job;
+    const bool about_jobs = call.request.path.find("/jobs/" + caller.job) != std::string::npos ||
+                            call.request.path.find("/runs/" + caller.job) != std::string::npos;
+    return need == Need::Reader && !caller.job.empty() && about_jobs && call.param("name") == caller.job;
 }
 
 Result<Caller> check_access(Context& context, const Call& call, Need need) {

@@ -38,7 +38,9 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
         return fail(ErrorCode::InvalidArgument,
                     "a job's name has letters, digits, '-' and '_' only, and at most 255 of them");
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
-    return plan_submission(context, {name, workspace_of(call), call.caller.user}, std::move(job));
+    return plan_submission(context,
+                           {name, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},
+                           std::move(job));
 }
 
 void put_job(Context& context, const SharedCall& call) {

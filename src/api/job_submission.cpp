@@ -56,7 +56,8 @@ Result<void> resolve_code(Context& context, const std::string& code_id, Launch& 
                     "code '" + name->name + ":" + name->version + "' is not there; upload it again");
     LAVANT_TRY(const wire::Json body, wire::parse_json(asset->body));
     launch.code_uri = body["codeUri"].string();
-    launch.code_hash = asset->hash.empty() ? name->name + "-" + name->version : asset->hash;
+    // Nodes keep snapshots under this key: ours, not the hash that the client claims.
+    launch.code_hash = to_hex(context.ports.crypto.sha256(launch.code_uri));
     if (!name->version.empty()) context.codes.put(code_id, {launch.code_uri, launch.code_hash});
     return {};
 }
@@ -219,6 +220,9 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     Launch launch = make_launch(ask, job);
     launch.keep_on_failure = own.keep_on_failure;
     launch.confined = own.confined;
+    if (!own.confined && !ask.is_owner)
+        add(problems, "properties.properties.lavant.sandbox",
+            "only an owner may run a job unconfined; leave it out, or ask an owner");
     if (auto code = resolve_code(context, job.code_id, launch); !code)
         add(problems, "properties.codeId", code.error().message);
     auto environment = resolve_environment(context, {job.environment_id, own.python_home});

@@ -17,6 +17,7 @@ struct SubmissionAsk {
     std::string name;
     WorkspaceName workspace;
     std::string user;
+    bool is_owner = false;
 };
 // `job.properties` is moved from.
 [[nodiscard]] Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask,

@@ -14,13 +14,6 @@ namespace {
 constexpr std::size_t kLaunchesKept = 4096;
 constexpr Duration kCensusEvery = std::chrono::seconds{1};
 
-template <class... Visitors>
-struct Overload : Visitors... {
-    using Visitors::operator()...;
-};
-template <class... Visitors>
-Overload(Visitors...) -> Overload<Visitors...>;
-
 }  // namespace
 
 ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings)
@@ -36,7 +29,10 @@ Result<void> ControlLoop::start(Instant now) {
 bool ControlLoop::post(plane::Event event, Callback callback) {
     {
         const std::scoped_lock lock(mutex_);
-        if (inbox_.size() >= limits::kInboxEvents) return false;
+        // Ends of effects are as many as the outbox has entries, and each is told once: they are always
+        // taken.
+        if (inbox_.size() >= limits::kInboxEvents && !std::holds_alternative<plane::EffectDone>(event))
+            return false;
         if (inbox_.empty()) oldest_at_ = ports_.clock.now();
         inbox_.push_back({std::move(event), std::move(callback)});
         if (inbox_.size() > 1) return true;  // Whoever put the first one has woken the loop.
@@ -56,23 +52,21 @@ std::vector<ControlLoop::Pending> ControlLoop::drain() {
 }
 
 // The plane knows live jobs only; of the others it is told here.
-void ControlLoop::enrich(plane::Event& event) {
-    auto stored = [this](const std::string& workspace, const std::string& name) -> std::optional<Job> {
-        Result<std::optional<Job>> found = ports_.store.find_job(workspace, name);
-        if (!found) log(Level::Error, "store_read_failed", {{"message", found.error().message}});
-        return found ? std::move(*found) : std::nullopt;
+Result<void> ControlLoop::enrich(plane::Event& event) {
+    auto look_up = [this](const std::string& workspace, const std::string& name,
+                          std::optional<Job>& stored) -> Result<void> {
+        LAVANT_TRY(stored,
+                   ports_.store.find_job(workspace, name).map_error(in("looking for job '" + name + "'")));
+        return {};
     };
-    std::visit(Overload{[&](plane::SubmitJob& submit) {
-                            const JobHead& head = submit.job.head;
-                            submit.stored = stored(head.workspace, head.name);
-                        },
-                        [&](plane::CancelJob& cancel) {
-                            if (!plane_.is_live(cancel.workspace, cancel.name))
-                                cancel.stored = stored(cancel.workspace, cancel.name);
-                        },
-                        [&](plane::EditJob& edit) { edit.stored = stored(edit.workspace, edit.name); },
-                        [](auto&) {}},
-               event);
+    if (auto* submit = std::get_if<plane::SubmitJob>(&event))
+        return look_up(submit->job.head.workspace, submit->job.head.name, submit->stored);
+    if (auto* cancel = std::get_if<plane::CancelJob>(&event);
+        cancel && !plane_.is_live(cancel->workspace, cancel->name))
+        return look_up(cancel->workspace, cancel->name, cancel->stored);
+    if (auto* edit = std::get_if<plane::EditJob>(&event))
+        return look_up(edit->workspace, edit->name, edit->stored);
+    return {};
 }
 
 bool ControlLoop::step(Instant now) {
@@ -82,7 +76,10 @@ bool ControlLoop::step(Instant now) {
 
     plane::Outcome outcome;
     for (Pending& pending : batch) {
-        enrich(pending.event);
+        if (const Result<void> known = enrich(pending.event); !known) {
+            if (pending.callback) pending.callback(tl::make_unexpected(known.error()));
+            continue;
+        }
         if (pending.callback) {
             callbacks_[++last_ticket_] = std::move(pending.callback);
             std::visit(

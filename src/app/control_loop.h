@@ -76,7 +76,7 @@ class ControlLoop {
         Callback callback;
     };
     std::vector<Pending> drain();
-    void enrich(plane::Event& event);
+    [[nodiscard]] Result<void> enrich(plane::Event& event);
     void finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now);
     void rebuild(Instant now);
     void complete_start(StartTask& start);

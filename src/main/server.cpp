@@ -111,6 +111,7 @@ class Server::Parts {
     std::unique_ptr<adapters::HttpServer> http_;
     std::thread loop_thread_;
     std::atomic<bool> stopping_ = false;
+    std::atomic<bool> loop_ends_ = false;  // after the last request was answered
     std::optional<Instant> idle_since_;
     std::uint64_t requests_seen_ = 0;
     std::vector<ports::NodeProvider::Held> last_held_;
@@ -253,7 +254,7 @@ Result<std::string> Server::Parts::start() {
     LAVANT_TRY(const int opened, listen(port));
     (void)opened;
     loop_thread_ = std::thread([this] {
-        while (!stopping_) {
+        while (!loop_ends_) {
             loop_->wait();
             while (loop_->step(clock_.now())) {
             }
@@ -322,6 +323,7 @@ void Server::Parts::stop() {
     if (stopping_.exchange(true)) return;
     if (api_) api_->close();
     if (http_) http_->stop(kDrainGrace);
+    loop_ends_ = true;
     if (loop_) loop_->wake();
     if (loop_thread_.joinable()) loop_thread_.join();
     if (effects_) effects_->stop();

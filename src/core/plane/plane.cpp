@@ -28,6 +28,15 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
         if (row.state == NodeState::Requested || row.state == NodeState::Starting) ++pool.starting;
         promised_ += pool.row.node_resources;
     }
+    // Jobs that wait in a pool made on a larger machine would wait for ever.
+    for (auto& [id, pool] : pools_) {
+        if (!pool.nodes.empty() || pool.row.node_resources.fits_in(settings_.capacity)) continue;
+        Resources& one = pool.row.node_resources;
+        one = {.cpu_millis = std::min(one.cpu_millis, settings_.capacity.cpu_millis),
+               .memory_bytes = std::min(one.memory_bytes, settings_.capacity.memory_bytes),
+               .gpus = std::min(one.gpus, settings_.capacity.gpus)};
+        changed_pools_.insert(id);
+    }
     for (const JobHead& head : rows.jobs) {
         LiveJob& job = jobs_[head.id];
         job.head = head;

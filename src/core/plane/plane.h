@@ -120,6 +120,7 @@ class Plane {
     void forget_attempt(LiveJob& job);
     const Task* failed_task(const LiveJob& job) const;
     LivePool& pool_for(const Pool& wanted);
+    const JobHead* ended_in_this_batch(const std::string& workspace, const std::string& name) const;
     LiveJob* live_job(const std::string& workspace, const std::string& name);
 
     // plane_nodes.cpp: the life of a node

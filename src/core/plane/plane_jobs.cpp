@@ -14,10 +14,25 @@ Plane::LiveJob* Plane::live_job(const std::string& workspace, const std::string&
     return found == names_.end() ? nullptr : &jobs_.at(found->second);
 }
 
+// A job that ended since the last flush is in neither the live index nor the store.
+const JobHead* Plane::ended_in_this_batch(const std::string& workspace, const std::string& name) const {
+    for (const auto& [id, head] : ended_jobs_)
+        if (head.workspace == workspace && head.name == name) return &head;
+    return nullptr;
+}
+
 Plane::LivePool& Plane::pool_for(const Pool& wanted) {
     const std::string key = wanted.workspace + '\n' + wanted.key;
     const auto found = pool_keys_.find(key);
-    if (found != pool_keys_.end()) return pools_.at(found->second);
+    if (found != pool_keys_.end()) {
+        LivePool& pool = pools_.at(found->second);
+        // The machine may have changed since the pool was made; its nodes stay as they are.
+        if (pool.nodes.empty() && pool.row.node_resources != wanted.node_resources) {
+            pool.row.node_resources = wanted.node_resources;
+            changed_pools_.insert(pool.row.id);
+        }
+        return pool;
+    }
     const PoolId id{++last_pool_};
     LivePool& pool = pools_[id];
     pool.row = wanted;
@@ -31,9 +46,10 @@ Plane::LivePool& Plane::pool_for(const Pool& wanted) {
 void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     const JobHead& asked = event.job.head;
     const LiveJob* live = live_job(asked.workspace, asked.name);
-    if (live != nullptr || event.stored) {
+    const JobHead* ended = ended_in_this_batch(asked.workspace, asked.name);
+    if (live != nullptr || ended != nullptr || event.stored) {
         Job existing = event.stored ? *event.stored : Job{};
-        if (live != nullptr) existing.head = live->head;
+        if (live != nullptr || ended != nullptr) existing.head = live != nullptr ? live->head : *ended;
         out.replies.push_back({event.ticket, Answer{.job = std::move(existing), .existed = true}});
         return;
     }

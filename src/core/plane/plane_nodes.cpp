@@ -254,8 +254,13 @@ void Plane::check_nodes(Instant now, Outcome& out) {
                 }
                 break;
             case NodeState::Busy:
-                if (due_at(node.last_heard + settings_.lease + settings_.lease_margin))
-                    lose_node(node, "it was silent for longer than its lease", now, out);
+                // Its agent has killed its tasks, if it lives; the provider makes sure. If that fails, a
+                // second lease must do.
+                if (due_at(node.last_heard + settings_.lease + settings_.lease_margin)) {
+                    node.last_heard = now;
+                    drain_node(node, "it was silent for longer than its lease", now, out);
+                    (void)due_at(now + settings_.lease + settings_.lease_margin);
+                }
                 break;
             case NodeState::Draining:
                 if (node.task && due_at(node.last_heard + settings_.lease + settings_.lease_margin))

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace lavant::plane {
 namespace {
@@ -247,15 +248,64 @@ TEST(Plane, DoesNotLetYoungerJobsOfAnotherPoolStarveAnOlderOne) {
     EXPECT_EQ(world.status("young"), "Queued");
 }
 
-TEST(Plane, CallsASilentNodeLostOnlyAfterLeaseAndMarginAndRetries) {
+TEST(Plane, StopsASilentNodeAfterLeaseAndMarginAndRetriesWhenItIsGone) {
     World world;
     world.carry_out(world.submit("a"));
     world.report(1, kFirst, TaskPhase::Running);
     for (int i = 0; i < 600; ++i) world.tick(1s);
     EXPECT_EQ(world.status("a"), "Running");
-    for (int i = 0; i < 31; ++i) world.tick(1s);
-    EXPECT_EQ(world.story["a"], "Queued Preparing Running Queued");
+    Outcome stopped;
+    for (int i = 0; i < 31; ++i)
+        if (Outcome out = world.tick(1s); count_effects<StopNode>(out) > 0) stopped = std::move(out);
+    EXPECT_EQ(world.status("a"), "Running");
+    world.carry_out(stopped);
     EXPECT_EQ(world.heads["a"].retries_used, 1);
+    EXPECT_TRUE(world.story["a"].starts_with("Queued Preparing Running Queued")) << world.story["a"];
+}
+
+TEST(Plane, GivesUpOnANodeThatCannotBeStoppedAfterASecondLease) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    for (int i = 0; i < 1250; ++i) world.tick(1s);
+    EXPECT_EQ(world.status("a"), "Running");
+    for (int i = 0; i < 20; ++i) world.tick(1s);
+    EXPECT_EQ(world.heads["a"].retries_used, 1);
+}
+
+TEST(Plane, AnswersWithTheEndedJobWhenItsNameIsUsedAgainInTheSameBatch) {
+    World world;
+    Outcome out;
+    Job job;
+    job.head.workspace = "w";
+    job.head.name = "a";
+    const Pool pool{.workspace = "w", .key = "p", .node_resources = kNode, .nodes_max = 1};
+    world.plane.apply(SubmitJob{.ticket = 1, .job = job, .pool = pool}, world.now, out);
+    world.plane.apply(CancelJob{.ticket = 2, .workspace = "w", .name = "a"}, world.now, out);
+    world.plane.apply(SubmitJob{.ticket = 3, .job = job, .pool = pool}, world.now, out);
+    world.plane.decide(world.now, out);
+    EXPECT_EQ(out.writes.jobs_added.size(), 1U);
+    EXPECT_TRUE(out.replies[2].answer->existed);
+    EXPECT_EQ(out.replies[2].answer->job->head.status, JobStatus::Canceled);
+}
+
+TEST(Plane, FitsItsPoolsToAMachineThatBecameSmaller) {
+    World world(4);
+    Job job;
+    job.head.workspace = "w";
+    job.head.name = "large";
+    const Resources large{.cpu_millis = 4000, .memory_bytes = 40};
+    world.plane.apply(
+        SubmitJob{.job = job,
+                  .pool = {.workspace = "w", .key = "l", .node_resources = large, .nodes_max = 1}},
+        world.now, *std::make_unique<Outcome>());
+    LiveRows rows = world.plane.rows();
+    rows.nodes.clear();
+    Plane smaller(World::settings(2), rows, world.now);
+    Outcome out;
+    smaller.decide(world.now, out);
+    EXPECT_EQ(count_effects<StartNode>(out), 1);
+    EXPECT_EQ(out.writes.pools.size(), 1U);
 }
 
 TEST(Plane, GivesEveryNodeANewLeaseAfterASuspend) {
@@ -269,7 +319,7 @@ TEST(Plane, GivesEveryNodeANewLeaseAfterASuspend) {
 TEST(Plane, FencesAnAttemptThatIsNotCurrent) {
     World world;
     world.carry_out(world.submit("a"));
-    for (int i = 0; i < 640; ++i) world.tick(1s);
+    for (int i = 0; i < 640; ++i) world.carry_out(world.tick(1s));
     ASSERT_EQ(world.heads["a"].retries_used, 1);
     // The old node comes back with a result of attempt 1: it is told to leave, and the result is not taken.
     const Outcome out = world.link(1, {{.task = kFirst, .phase = TaskPhase::Ended}});
