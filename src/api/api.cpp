@@ -34,9 +34,11 @@ Role least_role(Need need) {
 
 // A job's token opens its own job and nothing else.
 bool job_may(const Caller& caller, const Call& call, Need need) {
-    const bool about_jobs = call.request.path.find("/jobs/" + caller.job) != std::string::npos ||
-                            call.request.path.find("/runs/" + caller.job) != std::string::npos;
-    return need == Need::Reader && !caller.job.empty() && about_jobs && call.param("name") == caller.job;
+    if (need != Need::Reader || caller.job.empty() || call.param("name") != caller.job) return false;
+    // {name} names other things on other routes.
+    const std::string_view path = call.request.path;
+    const std::string_view before = path.substr(0, path.rfind("/" + caller.job));
+    return before.ends_with("/jobs") || before.ends_with("/runs");
 }
 
 Result<Caller> check_access(Context& context, const Call& call, Need need) {

@@ -82,6 +82,27 @@ TEST_F(OwnRoutes, LetsAJobsTokenReadItsOwnJobOnly) {
     EXPECT_EQ(status_with(token, "GET", "/lavant/v1/nodes"), 403);
 }
 
+TEST_F(OwnRoutes, GivesAJobsTokenNothingElseOfTheSameName) {
+    const Job job = world_.add_job("workspaceartifactstore", JobStatus::Running);
+    const std::string token = world_.api().make_job_token(job.head, 1);
+    EXPECT_EQ(status_with(token, "GET", kWs + "/jobs/workspaceartifactstore"), 200);
+    EXPECT_EQ(status_with(token, "POST", kWs + "/datastores/workspaceartifactstore/listSecrets"), 403);
+    EXPECT_EQ(status_with(token, "GET", kWs + "/datastores/workspaceartifactstore"), 403);
+}
+
+TEST_F(OwnRoutes, LetsOnlyOwnersRunUnconfined) {
+    const std::string contributor = make_key("carl", "contributor");
+    const std::string body =
+        R"({"properties":{"jobType":"Command","command":"true","environmentId":"azureml:base:1",)"
+        R"("properties":{"lavant.sandbox":"off"}}})";
+    const auto refused =
+        world_.call({"PUT", kWs + "/jobs/b1", body, {{"Authorization", "Bearer " + contributor}}});
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.body.find("only an owner"), std::string::npos) << refused.body;
+    const auto granted = world_.call({"PUT", kWs + "/jobs/b2", body, {}});
+    EXPECT_EQ(granted.status / 100, 2) << granted.body;
+}
+
 TEST_F(OwnRoutes, AnswersAWaitInTheMomentOfTheEnd) {
     world_.add_job("a1", JobStatus::Running);
     const auto waiting = world_.start({"GET", "/lavant/v1/jobs/a1/wait?timeout_s=60", "", {}});
