@@ -13,8 +13,8 @@ namespace {
 const std::string kJob =
     R"({"name":"j1","systemData":{"createdAt":"2026-01-02T03:04:05.678901Z"},"properties":{)"
     R"("status":"Failed","experimentName":"e","command":"python train.py","environmentId":)"
-    R"("/subscriptions/s/x/environments/base/versions/1","lavant":{"error":{"code":"UserError",)"
-    R"("message":"the command ended with exit code 3"}}}})";
+    R"("/subscriptions/s/x/environments/base/versions/1","error":{"code":"UserError",)"
+    R"("message":"the command ended with exit code 3"}}})";
 
 TEST(ShowJob, PrintsFieldsThatPeopleRead) {
     FakeServer server;

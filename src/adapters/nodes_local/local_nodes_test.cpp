@@ -116,6 +116,7 @@ TEST_P(Nodes, TheServersSecretsStayOutOfTheAgentsEnvironment) {
     make_agent("env > environment.new; mv environment.new environment; sleep " + seconds_ + "\n");
     ASSERT_TRUE(nodes_->start_node(order(1)));
     EXPECT_TRUE(wait_until([&] { return exists(folder(1) + "/environment"); }));
+    ASSERT_TRUE(wait_until([&] { return !host::processes_with_argument(seconds_).empty(); }));
     EXPECT_EQ(text_of(folder(1) + "/environment").find("secret"), std::string::npos);
     EXPECT_NE(text_of(folder(1) + "/environment").find("kept"), std::string::npos);
     ::unsetenv("LAVANT_TOKEN");
@@ -199,6 +200,8 @@ TEST_P(Nodes, TheLogOfAnAgentIsLimited) {
     make_agent("for i in $(seq 400); do echo line $i of many; done; touch ready; sleep " + seconds_ + "\n");
     ASSERT_TRUE(nodes_->start_node(order(1)));
     ASSERT_TRUE(wait_until([&] { return exists(folder(1) + "/ready"); }));
+    // A child that is being forked when its parent is killed escapes where there is no cgroup.
+    ASSERT_TRUE(wait_until([&] { return !host::processes_with_argument(seconds_).empty(); }));
     ASSERT_TRUE(nodes_->list_nodes());
     EXPECT_EQ(text_of(folder(1) + "/agent.log"), "");
     EXPECT_EQ(text_of(folder(1) + "/agent.log.1").size(), 1000U);
