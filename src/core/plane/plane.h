@@ -130,7 +130,7 @@ class Plane {
     void apply_one(const NodeHeard& event, Instant now, Outcome& out);
     void apply_one(const TaskReported& event, Instant now, Outcome& out);
     void apply_one(const NodesHeld& event, Instant now, Outcome& out);
-    void reconcile_inventory(LiveNode& node, const Hello& hello, Instant now, Outcome& out);
+    void reconcile_inventory(LiveNode& node, const Hello& hello, bool restarted, Instant now, Outcome& out);
     void node_effect_done(const StartNode& effect, const EffectDone& event, Instant now, Outcome& out);
     void node_effect_done(const StopNode& effect, const EffectDone& event, Instant now, Outcome& out);
     void set_state(LiveNode& node, NodeState state, std::string reason, Instant now, Outcome& out);

@@ -54,8 +54,6 @@ void Plane::apply_one(const NodeLinked& event, Instant now, Outcome& out) {
     // A machine that was restarted has forgotten what it may have begun: the start is not repeated there.
     const bool restarted =
         !node.row.boot.empty() && machine_of(node.row.boot) != machine_of(event.hello.boot);
-    if (restarted && node.task && tasks_.at(*node.task).phase == TaskPhase::Assigned)
-        tasks_.at(*node.task).phase = TaskPhase::Preparing;
     if (node.row.boot != event.hello.boot || node.row.protections != event.hello.protections) {
         node.row.boot = event.hello.boot;
         node.row.protections = event.hello.protections;
@@ -65,11 +63,12 @@ void Plane::apply_one(const NodeLinked& event, Instant now, Outcome& out) {
                                              .heartbeat_micros = settings_.heartbeat.count()}});
     if (node.row.state == NodeState::Requested || node.row.state == NodeState::Starting)
         set_state(node, NodeState::Idle, "", now, out);
-    reconcile_inventory(node, event.hello, now, out);
+    reconcile_inventory(node, event.hello, restarted, now, out);
 }
 
 // What the agent holds and what we think it holds are brought together.
-void Plane::reconcile_inventory(LiveNode& node, const Hello& hello, Instant now, Outcome& out) {
+void Plane::reconcile_inventory(LiveNode& node, const Hello& hello, bool restarted, Instant now,
+                                Outcome& out) {
     bool has_task = false;
     for (const TaskReport& report : hello.tasks) {
         has_task = has_task || (node.task && report.task == *node.task);
@@ -77,7 +76,7 @@ void Plane::reconcile_inventory(LiveNode& node, const Hello& hello, Instant now,
     }
     if (!node.task) return;
     Task& task = tasks_.at(*node.task);
-    if (!has_task && task.phase != TaskPhase::Assigned) {
+    if (!has_task && (restarted || task.phase != TaskPhase::Assigned)) {
         return end_task(task, TaskPhase::Lost,
                         {.reason = EndReason::NodeLost, .message = "its agent no longer knows the task"}, now,
                         out);

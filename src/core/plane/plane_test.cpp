@@ -415,6 +415,18 @@ TEST(Plane, WaitsAndSaysWhyWhenANodeCannotBeStarted) {
     EXPECT_EQ(count_effects<StartNode>(world.tick(5s)), 1);
 }
 
+TEST(Plane, KeepsATaskThatARestartedMachineHasBegunAnew) {
+    World world;
+    const Outcome submitted = world.submit("a");
+    world.apply(EffectDone{submitted.effects[0].id, true, ""});
+    world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m1.p1"}});
+    const LiveRows before = world.plane.rows();
+    world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m2.p1", .tasks = {{.task = kFirst}}}});
+    EXPECT_EQ(world.plane.rows().tasks, before.tasks);
+    world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m3.p1"}});
+    EXPECT_EQ(world.heads["a"].retries_used, 1);
+}
+
 TEST(Plane, IsMadeAnewFromItsRows) {
     World world(3);
     world.carry_out(world.submit("a"));
