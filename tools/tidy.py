@@ -66,7 +66,7 @@ UNBREAKABLE = re.compile(r'^\s*#include|^\s*R?"[^"]*"[);,]*$|^\s*//\s*\S+$|^\s*R
 # Functions that are one table.
 LONG_FUNCTIONS = {"reason_of"}
 
-MACHINE_PATHS = re.compile(r"/root/|/home/\w+/|/work/(?:main|wt|shared)|/opt/wheels")
+MACHINE_PATHS = re.compile(r"/root/|/home/\w+/")
 
 
 def tracked_files():
