@@ -144,6 +144,11 @@ std::string_view LogStream::bytes(std::uint64_t from, std::uint64_t to) const {
     return std::string_view(held_).substr(from - held_from_, end - from);
 }
 
+std::optional<std::string_view> LogStream::whole() const {
+    if (!flushed_ || held_from_ > 0) return std::nullopt;
+    return held_;
+}
+
 Result<void> LogStream::keep(std::uint64_t offset) {
     kept_ = std::max(kept_, offset);
     const std::size_t drop =

@@ -4,6 +4,7 @@
 // the same to every agent process and nothing about them needs to be kept.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,8 @@ class LogStream {
     [[nodiscard]] Result<std::uint64_t> measure() const;
     // Bytes [from, to): both must lie between the kept offset and what was pulled.
     std::string_view bytes(std::uint64_t from, std::uint64_t to) const;
+    // The whole stream, if it is closed and all of it is held.
+    std::optional<std::string_view> whole() const;
     // All before `offset` is safe and may be dropped.
     [[nodiscard]] Result<void> keep(std::uint64_t offset);
     // The end of the file, for looking at it: at most `bytes_max`.

@@ -17,12 +17,6 @@
 namespace lavant::agent {
 namespace {
 
-// Every task has the folders outputs and logs.
-bool has_more_than_empty_folders(const std::string& folder) {
-    const Result<std::vector<DirectoryEntry>> entries = list_directory(folder);
-    return entries && entries->size() > 2;
-}
-
 constexpr std::size_t kCredentialBytesMax = 4096;
 constexpr Duration kEnrolPause = std::chrono::milliseconds(200);
 
@@ -74,7 +68,7 @@ Loop::Loop(LoopSettings settings, LoopPorts ports)
     : settings_(std::move(settings)),
       ports_(ports),
       machine_(identity_of(settings_, ports_), settings_.machine),
-      trash_(settings_.folder + "/trash", ports_.reactor),
+      spool_(settings_.folder),
       alive_(std::make_shared<bool>(true)) {}
 
 Loop::~Loop() {
@@ -157,7 +151,7 @@ Result<Started> Loop::recover() {
     for (SavedTask& task : saved) {
         const TaskRef ref = task.start.task;
         auto work = std::make_unique<Work>();
-        work->paths = paths_of(settings_.folder, ref);
+        work->paths = paths_in(task.folder);
         work->start = std::move(task.start);
         work->launch = std::move(task.launch);
         work->log_name = log_name_of(work->start);
@@ -276,11 +270,14 @@ void Loop::gone(TaskRef task) {
     const Result<ports::TaskExit> exit = ports_.sandbox.collect(task);
     Exited exited{.task = task, .exit = exit.value_or(ports::TaskExit{})};
     if (!exit) log(Level::Error, "collect_failed", {{"error", exit.error().message}});
-    Uploads uploads = find_uploads(work->launch, work->paths, ports_.sandbox.written_files(work->confined));
-    work->uploads = std::move(uploads.files);
-    work->upload_problem = std::move(uploads.problem);
-    work->wrote_files = !work->uploads.empty() || !work->upload_problem.empty() ||
-                        has_more_than_empty_folders(ports_.sandbox.written_files(work->confined));
+    const std::string written = ports_.sandbox.written_files(work->confined);
+    work->untouched = written == work->paths.working_folder && work->launch.code_uri.empty() &&
+                      work->launch.inputs.empty() && work->launch.outputs.empty() && is_untouched(written);
+    if (!work->untouched) {
+        Uploads uploads = find_uploads(work->launch, work->paths, written);
+        work->uploads = std::move(uploads.files);
+        work->upload_problem = std::move(uploads.problem);
+    }
     exited.has_files = !work->uploads.empty() || !work->upload_problem.empty();
     if (exited.exit.exit_code != 0) {
         exited.message = exit_hint(exited.exit.exit_code);
@@ -289,6 +286,8 @@ void Loop::gone(TaskRef task) {
             exited.traceback_line = find_traceback_line(*tail);
     }
     exited.log_bytes = close_log(*work);
+    if (exited.log_bytes <= limits::kReportedLogBytes && work->log)
+        exited.log = work->log->whole().value_or("");
     give(std::move(exited));
 }
 
@@ -384,10 +383,8 @@ void Loop::carry_out(Forget& action) {
     if (found == work_.end()) return;
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
-    // What may be large goes now, the rest when there is nothing better to do.
     const Work& work = *found->second;
-    const bool small = work.launch.code_hash.empty() && !work.wrote_files && work.launch.inputs.empty();
-    const Result<void> removed = small ? trash_.take(work.paths.folder) : remove_tree(work.paths.folder);
+    const Result<void> removed = spool_.give_back(work.paths.folder, work.untouched);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);
 }

@@ -10,9 +10,9 @@
 
 #include "agent/log_stream.h"
 #include "agent/machine.h"
+#include "agent/spool.h"
 #include "agent/task_files.h"
 #include "agent/transfers.h"
-#include "agent/trash.h"
 #include "ports/agent_link.h"
 #include "ports/clock.h"
 #include "ports/sandbox.h"
@@ -66,7 +66,7 @@ class Loop {
         int pidfd = -1;
         bool running = false;
         std::vector<Upload> uploads;
-        bool wrote_files = false;  // more than its log
+        bool untouched = false;  // it wrote nothing but its log
         std::string upload_problem;
         std::shared_ptr<Download> download;  // shared: their callbacks hold them weakly
         std::shared_ptr<Transfer> staging;
@@ -124,7 +124,7 @@ class Loop {
     Instant timer_at_{};
     bool polling_ = false;
     Instant remembered_{};
-    Trash trash_;
+    Spool spool_;
     std::optional<std::string> programs_;  // a folder, "" if none is needed; nullopt before the first look
     std::shared_ptr<bool> alive_;  // shared: callbacks of the wires see whether the loop is still there
 };

@@ -87,13 +87,15 @@ void Loop::carry_out(Prepare& action) {
     std::unique_ptr<Work>& slot = work_[ref];
     slot = std::make_unique<Work>();
     Work& work = *slot;
-    work.paths = paths_of(settings_.folder, ref);
     work.start = std::move(action.start);
     work.log_name = log_name_of(work.start);
     work.confined.ref = ref;
     Result<lavant::Launch> launch = wire::decode_launch(work.start.launch);
     if (!launch) return prepare_failed(work, launch.error());
     work.launch = std::move(*launch);
+    Result<std::string> folder = spool_.take(/*empty=*/!work.launch.code_uri.empty());
+    if (!folder) return prepare_failed(work, folder.error());
+    work.paths = paths_in(*folder);
     Result<Fd> task_log = make_task_folders(work.launch, work.start, work.paths);
     if (!task_log) return prepare_failed(work, task_log.error());
     if (const std::string off = missing_protections(work.launch, ports_.sandbox.protections()); !off.empty())

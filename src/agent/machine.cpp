@@ -50,6 +50,7 @@ std::optional<Instant> Machine::next_wake() const {
         if (!doomed) consider(heard_at_ + settings_.lease);
         if (held.phase != Phase::Running) continue;
         if (held.kill_at) consider(*held.kill_at);
+        if (held.report_at) consider(*held.report_at);
         if (may_time_out(held)) consider(held.running_since + held.timeout);
     }
     return wake;
@@ -136,7 +137,7 @@ void Machine::on(const Launched& event) {
     enter(*held, Phase::Running);
     held->running_since = now_;
     if (held->unwanted) return;
-    report(*held);
+    held->report_at = now_ + settings_.report_delay;
     if (held->wanted_end && held->kill_at > now_) actions_.push_back(Signal{held->ref, SIGTERM});
 }
 
@@ -155,6 +156,8 @@ void Machine::on(const Exited& event) {
     if (held->unwanted) return erase(held->ref);
     held->staging = event.has_files;
     if (event.has_files) actions_.push_back(StageOutputs{held->ref});
+    held->log_in_report =
+        held->alone && held->log_sent == 0 && !event.log.empty() && event.log.size() == event.log_bytes;
     finish(*held, end_of(*held, event), event.log_bytes);
     // With nothing to stage the end is a moment away: one report serves for both.
     if (held->staging) report(*held);
@@ -212,6 +215,7 @@ void Machine::hear(const StartTask& message) {
                       0);
     }
     held.start = message;
+    held.alone = message.task.attempt == 1 && message.instances <= 1;
     // An older attempt of the same job has no business here any more, and must be dead before this one
     // starts.
     for (const TaskRef& ref : refs()) {
@@ -351,14 +355,15 @@ void Machine::finish(Held& held, TaskEnd end, std::uint64_t log_bytes) {
 }
 
 void Machine::end_if_safe(Held& held) {
-    if (held.phase != Phase::Finalizing || held.staging || held.log_durable < held.log_bytes) return;
+    const bool log_is_safe = held.log_in_report || held.log_durable >= held.log_bytes;
+    if (held.phase != Phase::Finalizing || held.staging || !log_is_safe) return;
     enter(held, Phase::Ended);
     report(held);
 }
 
 void Machine::ship(Held& held) {
     const std::uint64_t to = std::min(held.log_bytes, held.log_durable + settings_.log_window_bytes);
-    if (!bulk_up_ || held.unwanted || to <= held.log_sent) return;
+    if (!bulk_up_ || held.unwanted || held.log_in_report || to <= held.log_sent) return;
     actions_.push_back(SendLog{held.ref, held.log_sent, to});
     held.log_sent = to;
 }
@@ -369,6 +374,7 @@ void Machine::say(FromAgent message) {
 
 void Machine::report(Held& held) {
     held.said_at = now_;
+    held.report_at.reset();
     say(report_of(held));
 }
 
@@ -403,6 +409,7 @@ void Machine::watch_abandonment() {
 void Machine::watch_tasks() {
     for (auto& [ref, held] : tasks_) {
         if (held.phase != Phase::Running) continue;
+        if (held.report_at && now_ >= *held.report_at) report(held);
         if (may_time_out(held) && now_ >= held.running_since + held.timeout)
             stop(held, EndReason::Timeout, settings_.timeout_grace);
         if (held.kill_at && now_ >= *held.kill_at) kill(held);
@@ -436,8 +443,10 @@ std::vector<TaskRef> Machine::refs() const {
     return all;
 }
 
-TaskReport Machine::report_of(const Held& held) {
+TaskReport Machine::report_of(const Held& held) const {
     TaskReport report{.task = held.ref, .at_micros = to_micros(held.since)};
+    if (held.running_since != Instant{})
+        report.ran_micros = std::max<std::int64_t>((now_ - held.running_since).count(), 1);
     switch (held.phase) {
         case Phase::Assigned:
             report.phase = TaskPhase::Assigned;
@@ -465,6 +474,7 @@ TaskEnd Machine::end_of(const Held& held, const Exited& event) const {
                 .signal = event.exit.signal,
                 .message = event.message,
                 .traceback_line = event.traceback_line,
+                .log = held.log_in_report ? event.log : "",
                 .usage = event.exit.usage};
     // An agent that was killed between its signal and the exit has lost its reason; the run time tells it.
     const bool overran = held.timeout > Duration::zero() && looks_stopped(event.exit) &&

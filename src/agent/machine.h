@@ -70,6 +70,7 @@ struct Exited {
     std::string message;  // what the log tells, if anything
     std::string traceback_line;
     std::uint64_t log_bytes = 0;  // final
+    std::string log;              // all of it, if it is short enough to go with the report
     bool has_files = false;       // something is to be staged
 };
 struct LogGrew {
@@ -130,6 +131,8 @@ using Action = std::variant<Say, Prepare, CancelPrepare, Launch, Signal, Kill, S
 struct MachineSettings {
     Duration lease = std::chrono::seconds(600);     // until the first Welcome
     Duration heartbeat = std::chrono::seconds(10);  // likewise
+    // A command that ends within this time is reported once, with its end.
+    Duration report_delay = std::chrono::milliseconds(10);
     Duration timeout_grace = std::chrono::seconds(10);
     Duration kill_again = std::chrono::seconds(10);
     // Agent and server on one machine are suspended together: what the lease still gets after a jump of the
@@ -172,9 +175,12 @@ class Machine {
         std::uint64_t log_durable = 0;
         std::uint64_t beat_sent = 0;  // the two above at the last heartbeat
         std::uint64_t beat_durable = 0;
+        bool alone = false;          // the only task of a first attempt: nobody else writes its log
+        bool log_in_report = false;  // the end brings it along: it is not sent by itself
         bool staging = false;
         TaskEnd end;
         Instant said_at{};
+        std::optional<Instant> report_at;  // a report that waits, in case the end follows at once
     };
 
     void on(const Started& event);
@@ -220,7 +226,7 @@ class Machine {
     std::vector<TaskRef> refs() const;
     static bool is_live(const Held& held);  // it has or may have processes
     static bool may_time_out(const Held& held);
-    static TaskReport report_of(const Held& held);
+    TaskReport report_of(const Held& held) const;
     TaskEnd end_of(const Held& held, const Exited& event) const;
 
     Hello identity_;

@@ -96,6 +96,18 @@ class Rig {
     Instant now_ = from_micros(1'000'000'000);
 };
 
+TEST(Machine, ReportsAShortTaskOnceWithItsEnd) {
+    Rig rig;
+    rig.run(kTask);
+    EXPECT_EQ(rig.machine().next_wake(), rig.now() + std::chrono::milliseconds(10));
+    EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(4))).empty());
+    const auto reports = reports_in(rig.exit(kTask));
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].phase, TaskPhase::Ended);
+    EXPECT_EQ(reports[0].ran_micros, 4000);
+    EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(20))).empty());
+}
+
 TEST(Machine, TakesATaskFromStartToForgotten) {
     Rig rig;
     auto actions = rig.hear(StartTask{.task = kTask, .launch = "L", .job_token = "T"});
@@ -106,7 +118,8 @@ TEST(Machine, TakesATaskFromStartToForgotten) {
     actions = rig.step(Prepared{.task = kTask});
     ASSERT_EQ(actions.size(), 1U);
     EXPECT_EQ(all_of<Launch>(actions).at(0).task, kTask);
-    actions = rig.step(Launched{kTask});
+    EXPECT_TRUE(reports_in(rig.step(Launched{kTask})).empty());
+    actions = rig.after(std::chrono::milliseconds(10));
     EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Running);
 
     actions = rig.step(LogGrew{kTask, 6});

@@ -82,6 +82,33 @@ std::optional<std::string> resolve_inside(const std::string& path, const std::st
     return file;
 }
 
+// What a file holds becomes `bytes`. It is never cut to nothing on the way: file systems take that for the
+// replacement of something precious, and write the new bytes out at once.
+Result<Fd> write_over(const std::string& path, std::string_view bytes) {
+    LAVANT_TRY(Fd file, open_file(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    struct stat before {};
+    const auto length = static_cast<off_t>(bytes.size());
+    if (::fstat(file.get(), &before) != 0 || ::pwrite(file.get(), bytes.data(), bytes.size(), 0) != length ||
+        (before.st_size > length && ::ftruncate(file.get(), length) != 0))
+        return fail(system_error("cannot write '" + path + "'", errno));
+    return file;
+}
+
+// Nothing: no command of a task was launched from this folder.
+std::optional<SavedTask> load_task(const std::string& folder) {
+    const std::string file = paths_in(folder).launch_file;
+    struct stat status {};
+    const Result<std::string> bytes = read_file(file, kLaunchBytesMax);
+    if (!bytes || ::stat(file.c_str(), &status) != 0) return std::nullopt;
+    Result<ToAgent> message = wire::decode_to_agent(*bytes);
+    auto* start = message ? std::get_if<StartTask>(&*message) : nullptr;
+    if (start == nullptr) return std::nullopt;  // Its writer was interrupted.
+    Result<lavant::Launch> launch = wire::decode_launch(start->launch);
+    if (!launch) return std::nullopt;
+    const std::int64_t micros = status.st_mtim.tv_sec * 1'000'000LL + status.st_mtim.tv_nsec / 1000;
+    return SavedTask{folder, std::move(*start), std::move(*launch), from_micros(micros)};
+}
+
 constexpr std::size_t kUploadFilesMax = 100'000;
 constexpr int kUploadDepthMax = 64;
 
@@ -131,25 +158,7 @@ class UploadFinder {
 
 }  // namespace
 
-std::string task_folder_name(TaskRef task) {
-    return std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." +
-           std::to_string(task.index);
-}
-
-std::optional<TaskRef> parse_task_folder_name(std::string_view name) {
-    const std::vector<std::string_view> parts = split(name, '.');
-    if (parts.size() != 3) return std::nullopt;
-    const auto job = parse_integer(parts[0]);
-    const auto attempt = parse_integer(parts[1]);
-    const auto index = parse_integer(parts[2]);
-    if (!job || !attempt || !index) return std::nullopt;
-    const TaskRef task{{*job}, static_cast<int>(*attempt), static_cast<int>(*index)};
-    if (task_folder_name(task) != name) return std::nullopt;
-    return task;
-}
-
-TaskPaths paths_of(const std::string& node_folder, TaskRef task) {
-    const std::string folder = node_folder + "/tasks/" + task_folder_name(task);
+TaskPaths paths_in(const std::string& folder) {
     return {.folder = folder,
             .launch_file = folder + "/launch.bin",
             .log_file = folder + "/std_log.txt",
@@ -168,13 +177,7 @@ std::string log_name_of(const StartTask& start) {
 }
 
 Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
-    const std::string temporary = paths.launch_file + ".new";
-    {
-        LAVANT_TRY(const Fd file, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-        LAVANT_TRY_VOID(write_all(file.get(), wire::encode_frame(ToAgent{start})));
-    }
-    if (::rename(temporary.c_str(), paths.launch_file.c_str()) != 0)
-        return fail(system_error("cannot rename '" + temporary + "'", errno));
+    LAVANT_TRY_VOID(write_over(paths.launch_file, wire::encode_frame(ToAgent{start})));
     return {};
 }
 
@@ -193,22 +196,12 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
     LAVANT_TRY_VOID(make_directories(tasks));
     LAVANT_TRY(const auto entries, list_directory(tasks));
     for (const DirectoryEntry& entry : entries) {
-        const std::optional<TaskRef> task = parse_task_folder_name(entry.name);
-        const std::string folder = tasks + "/" + entry.name;
-        if (!task || !exists(folder + "/launch.bin")) {
-            LAVANT_TRY_VOID(remove_tree(folder));
-            continue;
+        std::optional<SavedTask> task = load_task(tasks + "/" + entry.name);
+        if (task) {
+            saved.push_back(std::move(*task));
+        } else {
+            LAVANT_TRY_VOID(remove_tree(tasks + "/" + entry.name));
         }
-        LAVANT_TRY(const std::string bytes, read_file(folder + "/launch.bin", kLaunchBytesMax));
-        LAVANT_TRY(ToAgent message,
-                   wire::decode_to_agent(bytes).map_error(in("reading '" + folder + "/launch.bin'")));
-        auto* start = std::get_if<StartTask>(&message);
-        struct stat status {};
-        if (start == nullptr || ::stat((folder + "/launch.bin").c_str(), &status) != 0)
-            return fail(ErrorCode::Internal, "'" + folder + "/launch.bin' does not hold a task");
-        LAVANT_TRY(lavant::Launch launch, wire::decode_launch(start->launch));
-        const std::int64_t micros = status.st_mtim.tv_sec * 1'000'000LL + status.st_mtim.tv_nsec / 1000;
-        saved.push_back({std::move(*start), std::move(launch), from_micros(micros)});
     }
     return saved;
 }
@@ -286,11 +279,6 @@ Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView
 }
 
 Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start, const TaskPaths& paths) {
-    if (::mkdir(paths.folder.c_str(), 0700) != 0) {
-        // Left by an agent that died while it prepared this very task; or the first task of the node.
-        LAVANT_TRY_VOID(remove_tree(paths.folder));
-        LAVANT_TRY_VOID(make_directories(paths.folder));
-    }
     std::string line =
         "lavant: attempt " + std::to_string(start.task.attempt) + " of " + launch.job_name +
         ", environment " + (launch.environment.name.empty() ? "host" : launch.environment.name) +
@@ -299,8 +287,7 @@ Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& star
                                                 : launch.environment.python_home + "/bin/python") +
         "\n";
     if (!launch.environment.note.empty()) line += "lavant: " + launch.environment.note + "\n";
-    LAVANT_TRY(Fd log, open_file(paths.log_file, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
-    LAVANT_TRY_VOID(write_all(log.get(), line));
+    LAVANT_TRY(Fd log, write_over(paths.log_file, line));
     for (const LaunchOutput& output : launch.outputs) {
         if (!is_direct(output.mode)) LAVANT_TRY_VOID(make_directories(join(paths.outputs, output.name)));
     }
@@ -317,11 +304,8 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
     Uploads found;
     UploadFinder finder(found);
     const std::string artifacts = artifact_prefix(launch.job_name);
-    for (const char* name : {"outputs", "logs"}) {
-        const std::string folder = written + "/" + name;
-        if (::rmdir(folder.c_str()) == 0) continue;  // Empty, like most: told by one call.
-        finder.tree(folder, {kArtifactContainer, artifacts + name});
-    }
+    for (const char* name : {"outputs", "logs"})
+        finder.tree(written + "/" + name, {kArtifactContainer, artifacts + name});
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
         const Result<BlobPlace> place = parse_datastore_uri(output.uri);

@@ -2,11 +2,11 @@
 // Where a task's things lie on its node, and what is read from and written to those places without the
 // network.
 //
-//   <node folder>/tasks/<job>.<attempt>.<index>/   launch.bin  std_log.txt  run/  wd/  inputs/<name>/
-//   outputs/<name>/ <node folder>/cache/code/<hash>/               code snapshots, read-only
+//   <node folder>/tasks/<number>/     launch.bin  std_log.txt  run.*  wd/  inputs/<name>/  outputs/<name>/
+//   <node folder>/cache/code/<hash>/  code snapshots, read-only
 //
-// launch.bin is written last before the command is launched: a folder that has it may have a command that
-// ran.
+// launch.bin is written last before the command is launched: the task it names may have a command that ran. A
+// folder is used again (spool.h): its files are then written over.
 
 #include <map>
 #include <optional>
@@ -32,9 +32,7 @@ struct TaskPaths {
     std::string outputs;
 };
 
-std::string task_folder_name(TaskRef task);  // "42.1.0"
-std::optional<TaskRef> parse_task_folder_name(std::string_view name);
-TaskPaths paths_of(const std::string& node_folder, TaskRef task);
+TaskPaths paths_in(const std::string& task_folder);
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash);
 std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
 
@@ -42,6 +40,7 @@ std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
 [[nodiscard]] Result<void> save_launch(const TaskPaths& paths, const StartTask& start);
 
 struct SavedTask {
+    std::string folder;
     StartTask start;
     lavant::Launch launch;
     Instant launched_at{};
@@ -93,7 +92,7 @@ struct Uploads {
     std::string problem;  // what cannot be kept, and why; "" if all can
 };
 // `written` is where the working folder's files are seen from outside. Links that leave their tree are
-// skipped. Its outputs and logs folders are removed where they are empty.
+// skipped.
 Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written);
 
 // "ValueError: no such column": the last line of the last Python traceback in `log`.

@@ -20,7 +20,8 @@ class TaskFiles : public ::testing::Test {
         char folder[] = "/tmp/lavant-task-XXXXXX";
         ASSERT_NE(::mkdtemp(folder), nullptr);
         node_ = folder;
-        paths_ = paths_of(node_, kTask);
+        paths_ = paths_in(node_ + "/tasks/1");
+        ASSERT_TRUE(make_directories(paths_.folder));
     }
     void TearDown() override { (void)remove_tree(node_); }
     static void put(const std::string& path, std::string_view text) {
@@ -42,7 +43,7 @@ TEST_F(TaskFiles, FindTheirTasksAgain) {
     const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_), .job_token = "t"};
     ASSERT_TRUE(make_task_folders(launch_, start, paths_));
     ASSERT_TRUE(save_launch(paths_, start));
-    put(paths_of(node_, {{43}, 1, 0}).log_file, "never launched");
+    put(paths_in(node_ + "/tasks/2").log_file, "never launched");
     put(node_ + "/tasks/rubbish/x", "");
     const auto saved = load_tasks(node_);
     ASSERT_TRUE(saved);
@@ -66,23 +67,33 @@ TEST_F(TaskFiles, DoNotTrustTheSpoolOfAnotherBoot) {
     EXPECT_EQ(load_tasks(node_)->size(), 0U);
 }
 
-TEST_F(TaskFiles, GoWithTheTask) {
-    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
-    for (const bool plain : {true, false}) {
-        ASSERT_TRUE(make_task_folders(launch_, start, paths_));
-        ASSERT_TRUE(make_directories(paths_.working_folder));
-        if (!plain) put(paths_.working_folder + "/a/b/c", "x");
-        ASSERT_TRUE(save_launch(paths_, start));
-        ASSERT_TRUE(remove_tree(paths_.folder));
-        EXPECT_FALSE(exists(paths_.folder));
-    }
+TEST_F(TaskFiles, AreWrittenOverByTheNextTaskInTheFolder) {
+    launch_.job_name = "a_rather_long_name_of_a_job_that_came_before";
+    StartTask start{
+        .task = kTask, .launch = wire::encode_launch(launch_), .job_token = std::string(500, 't')};
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    append_to_log(paths_, "what the earlier task said");
+    ASSERT_TRUE(save_launch(paths_, start));
+    launch_.job_name = "fig";
+    start = {.task = {{50}, 1, 0}, .launch = wire::encode_launch(launch_), .job_token = "u"};
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    EXPECT_EQ(*read_file(paths_.log_file, 4096),
+              "lavant: attempt 1 of fig, environment host, python of the system\n");
+    ASSERT_TRUE(save_launch(paths_, start));
+    const auto saved = load_tasks(node_);
+    ASSERT_EQ(saved->size(), 1U);
+    EXPECT_EQ(saved->at(0).start.task, start.task);
+    EXPECT_EQ(saved->at(0).launch.job_name, "fig");
 }
 
-TEST_F(TaskFiles, NameFolders) {
-    EXPECT_EQ(task_folder_name(kTask), "42.3.1");
-    EXPECT_EQ(parse_task_folder_name("42.3.1"), kTask);
-    for (const char* bad : {"", "1.2", "1.2.3.4", "1.2.x", "01.2.3", "1.2.99999999999", "../1"})
-        EXPECT_FALSE(parse_task_folder_name(bad)) << bad;
+TEST_F(TaskFiles, OfATaskWhoseLaunchWasNotWrittenWholeAreRemoved) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    ASSERT_TRUE(save_launch(paths_, start));
+    const std::string whole = *read_file(paths_.launch_file, 4096);
+    put(paths_.launch_file, whole.substr(0, whole.size() / 2));
+    EXPECT_TRUE(load_tasks(node_)->empty());
+    EXPECT_FALSE(exists(paths_.folder));
 }
 
 TEST_F(TaskFiles, ReadDatastoreUris) {

@@ -176,6 +176,7 @@ HttpResponse put(Context& context, const Call& call) {
 HttpResponse get(Context& context, const Call& call) {
     const std::string& container = call.param("container");
     const std::string& name = call.param("blob");
+    context.job_files.refresh(container, name);
     const auto found = context.ports.blobs.find(container, name);
     // A name that no blob can have is not there: clients ask for "folder/" to see whether it is one.
     if (!found && found.error().code == ErrorCode::InvalidArgument) return no_blob();
@@ -246,6 +247,7 @@ HttpResponse list(Context& context, const Call& call) {
         parse_integer(call.request.query_value("maxresults").value_or("")).value_or(kListMax), 1, kListMax));
     if (!listing.delimiter.empty() && listing.delimiter != "/")
         return storage_error(400, "InvalidQueryParameterValue", "the only delimiter is '/'");
+    context.job_files.refresh(listing.container, listing.prefix);
     const auto page = context.ports.blobs.list(listing);
     if (!page) return storage_error(page.error());
     const std::string include = call.request.query_value("include").value_or("");

@@ -45,6 +45,27 @@ class BlobRoutes : public testing::Test {
     std::string root_ = "/storage/acct.blob.core.windows.net/azureml-blobstore";
 };
 
+TEST_F(BlobRoutes, MakesTheLifecycleFileOfAJobWhenSomebodyLooks) {
+    world_.add_job("tale", JobStatus::Queued);
+    world_.set_status("tale", JobStatus::Running);
+    root_ = "/storage/acct/azureml";
+    const auto secrets = world_.call({"POST",
+                                      kWs + "/datastores/workspaceartifactstore/listSecrets",
+                                      R"({"expirableSecret":true,"expireAfterHours":1})",
+                                      {}});
+    sas_ = wire::parse_json(secrets.body).value()["sasToken"].string();
+    const auto listed =
+        send("GET", "", {"restype=container&comp=list&prefix=ExperimentRun/dcid.tale/", "", {}});
+    EXPECT_NE(listed.body.find("dcid.tale/system_logs/lifecycle.txt"), std::string::npos) << listed.body;
+    const std::string file = "/ExperimentRun/dcid.tale/system_logs/lifecycle.txt";
+    EXPECT_TRUE(world_.body_of(send("GET", file)).ends_with(" Running\n"));
+    world_.set_status("tale", JobStatus::Completed);
+    const std::string grown = world_.body_of(send("GET", file));
+    EXPECT_TRUE(grown.ends_with(" Completed\n")) << grown;
+    EXPECT_NE(grown.find(" Running\n"), std::string::npos) << grown;
+    EXPECT_EQ(send("GET", "/ExperimentRun/dcid.nobody/system_logs/lifecycle.txt").status, 404);
+}
+
 TEST_F(BlobRoutes, PutsAndGetsUnderBothSpellingsOfTheAccount) {
     const auto made = send("PUT", "/a%20b/%25%23.txt", {"", "hello", {{"x-ms-blob-type", "BlockBlob"}}});
     ASSERT_EQ(made.status, 201) << made.body;

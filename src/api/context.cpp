@@ -20,6 +20,7 @@ Context::Context(ApiPorts given_ports, ApiSettings given_settings)
       ports(std::move(given_ports)),
       access({ports.reader, ports.crypto, ports.clock}, settings.secret, kWorkspaceKey),
       sas(ports.crypto, kStorageAccount, ports.crypto.hmac_sha256(settings.secret, "lavant storage account")),
+      job_files(ports.reader, ports.blobs, kWorkspaceKey),
       space(app::FreeSpace::probe_of(settings.data_folder), settings.free_bytes_min, ports.clock),
       followers(std::make_unique<Followers>()) {}
 

@@ -16,6 +16,7 @@
 #include "api/sas.h"
 #include "app/event_feed.h"
 #include "app/free_space.h"
+#include "app/job_files.h"
 #include "base/result.h"
 #include "core/model/launch.h"
 #include "core/model/workspace.h"
@@ -88,6 +89,7 @@ struct Context {
     ApiPorts ports;
     Access access;
     Sas sas;
+    app::JobFiles job_files;
     app::FreeSpace space;
     std::unique_ptr<Followers> followers;
     // By the id a job gives, where that names a version: versions do not change, and jobs come by the

@@ -69,6 +69,7 @@ Result<Json> log_files(Context& context, const History& history, const Call& cal
     ports::BlobListing listing;
     listing.container = kArtifactContainer;
     listing.limit = kLogFilesMax;
+    context.job_files.refresh(kArtifactContainer, artifact_prefix(job));
     for (const char* folder : {"user_logs/", "system_logs/", "logs/"}) {
         listing.prefix = artifact_prefix(job) + folder;
         LAVANT_TRY(const auto page, context.ports.blobs.list(listing));
@@ -230,6 +231,7 @@ Result<HttpResponse> log_file(History& history, Context& context, const Call& ca
         !is_log_folder(blob->substr(blob->find('/', blob->find("/dcid.") + 1) + 1)))
         return fail(ErrorCode::PermissionDenied,
                     "the link to this log has expired; ask for the run's details again");
+    context.job_files.refresh(kArtifactContainer, *blob);
     LAVANT_TRY(const auto found, context.ports.blobs.find(kArtifactContainer, *blob));
     if (!found) return fail(ErrorCode::NotFound, "the log is not there any more");
     HttpResponse response = text_response(200, "");

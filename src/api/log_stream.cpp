@@ -29,6 +29,7 @@ struct Place {
 
 std::optional<ports::BlobInfo> find_log(Context& context, const Place& place) {
     for (const std::string& blob : place.blobs) {
+        context.job_files.refresh(place.container, blob);
         auto found = context.ports.blobs.find(place.container, blob);
         if (found && *found) return std::move(*found);
     }

@@ -13,16 +13,6 @@ constexpr int kFileThreads = 1;
 
 }  // namespace
 
-std::string render_lifecycle(const std::vector<HistoryEvent>& events) {
-    std::string text;
-    for (const HistoryEvent& event : events) {
-        text += to_rfc3339(event.at) + " " + event.what;
-        if (!event.detail.empty()) text += " " + event.detail;
-        text += '\n';
-    }
-    return text;
-}
-
 PooledEffectRunner::PooledEffectRunner(EffectPorts ports)
     : ports_(std::move(ports)), nodes_(kNodeThreads), files_(kFileThreads) {}
 
@@ -46,8 +36,7 @@ void PooledEffectRunner::run(const OutboxEntry& entry) {
 Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
     if (const auto* start = std::get_if<StartNode>(&entry.effect)) return carry_out(*start, entry.id);
     if (const auto* stop = std::get_if<StopNode>(&entry.effect)) return ports_.nodes.stop_node(stop->node);
-    if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) return carry_out(*publish);
-    return carry_out(std::get<WriteLifecycle>(entry.effect));
+    return carry_out(std::get<PublishOutputs>(entry.effect));
 }
 
 Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t outbox) {
@@ -59,16 +48,6 @@ Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
                                "-" + std::to_string(effect.attempt);
     LAVANT_TRY_VOID(ports_.blobs.publish(kBlobContainer, staged, ""));
     return ports_.blobs.publish(kArtifactContainer, staged, "");
-}
-
-Result<void> PooledEffectRunner::carry_out(const WriteLifecycle& effect) {
-    LAVANT_TRY(const std::vector<HistoryEvent> events, ports_.reader.list_job_events(effect.job));
-    LAVANT_TRY(
-        const ports::BlobInfo written,
-        ports_.blobs.put_bytes(kArtifactContainer, artifact_prefix(effect.name) + "system_logs/lifecycle.txt",
-                               render_lifecycle(events)));
-    (void)written;
-    return {};
 }
 
 }  // namespace lavant::app

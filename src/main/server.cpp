@@ -149,7 +149,6 @@ void Server::Parts::make_control() {
     effects_ = std::make_unique<app::PooledEffectRunner>(app::EffectPorts{
         .nodes = *nodes_,
         .blobs = *blobs_,
-        .reader = *reader_,
         .make_enrol_token = [this](NodeId node,
                                    std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
         .post = post});

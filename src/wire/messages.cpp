@@ -11,7 +11,8 @@ BOOST_DESCRIBE_STRUCT(RetryPolicy, (),
                       (retries_max, on_node_lost, on_preempted, on_out_of_memory, on_exit_codes))
 BOOST_DESCRIBE_STRUCT(TaskRef, (), (job, attempt, index))
 BOOST_DESCRIBE_STRUCT(TaskEnd, (),
-                      (reason, exit_code, signal, error_code, message, traceback_line, has_outputs, usage))
+                      (reason, exit_code, signal, error_code, message, traceback_line, has_outputs, log,
+                       usage))
 
 BOOST_DESCRIBE_STRUCT(Welcome, (), (protocol, lease_micros, heartbeat_micros, heard))
 BOOST_DESCRIBE_STRUCT(StartTask, (), (task, instances, hosts, launch, job_token))
@@ -19,7 +20,7 @@ BOOST_DESCRIBE_STRUCT(StopTask, (), (task, why, grace_micros))
 BOOST_DESCRIBE_STRUCT(ForgetTask, (), (task))
 BOOST_DESCRIBE_STRUCT(LogDurable, (), (task, file, bytes))
 BOOST_DESCRIBE_STRUCT(ReleaseNode, (), ())
-BOOST_DESCRIBE_STRUCT(TaskReport, (), (task, phase, at_micros, end))
+BOOST_DESCRIBE_STRUCT(TaskReport, (), (task, phase, at_micros, ran_micros, end))
 BOOST_DESCRIBE_STRUCT(Hello, (), (protocol, node, boot, host, machine, protections, tasks))
 BOOST_DESCRIBE_STRUCT(Heartbeat, (), (number))
 BOOST_DESCRIBE_STRUCT(LogBytes, (), (task, file, offset, bytes))
@@ -36,7 +37,6 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
 BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))
 BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt))
-BOOST_DESCRIBE_STRUCT(WriteLifecycle, (), (job, workspace, name))
 
 namespace wire {
 

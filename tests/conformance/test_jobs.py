@@ -164,7 +164,8 @@ def test_download_lays_files_out_as_the_sdk_does(server, write_job, tmp_path):
     assert (folder / "artifacts/outputs/deep/a.txt").read_text() == "kept\n"
     assert (folder / "named-outputs/model/m b#1%.txt").read_text() == "named\n"
     assert (folder / "named-outputs/model/empty").read_text() == ""
-    assert (folder / "artifacts/system_logs/lifecycle.txt").is_file()
+    states = [line.split()[1] for line in (folder / "artifacts/system_logs/lifecycle.txt").read_text().splitlines()]
+    assert states == ["Queued", "Preparing", "Running", "Finalizing", "Completed"]
     only = server.cli("job", "download", name, "--output-name", "model", "-p", tmp_path / "only")
     assert only.returncode == 0, only.stderr
     assert not (tmp_path / "only/artifacts").exists()

@@ -274,11 +274,13 @@ void World::end_process(SimNode& node, TaskRef task, ports::TaskExit exit) {
         on_node(id, incarnation, [this, task](SimNode& told) {
             const auto still = told.spool.find(task);
             if (still == told.spool.end()) return;
+            const std::uint64_t log_bytes = still->second.log_bytes;
             feed(told, agent::Exited{.task = task,
                                      .exit = still->second.exit,
                                      .message = "",
                                      .traceback_line = "",
-                                     .log_bytes = still->second.log_bytes,
+                                     .log_bytes = log_bytes,
+                                     .log = log_bytes <= 200 ? std::string(log_bytes, 'x') : "",
                                      .has_files = task.job.value % 3 == 0});
         });
     });

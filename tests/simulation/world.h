@@ -162,6 +162,7 @@ class World final : public ports::AgentLinks,
     void check_running(JobId job);
     void check_step();
     void check_end();
+    std::uint64_t reported_log_bytes(TaskRef ref);
 
     std::mt19937_64 random_;
     bool verbose_;

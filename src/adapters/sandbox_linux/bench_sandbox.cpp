@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "adapters/sandbox_linux/linux_sandbox.h"
+#include "host/processes.h"
 
 namespace {
 

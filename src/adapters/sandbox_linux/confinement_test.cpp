@@ -9,6 +9,7 @@
 #include <array>
 
 #include "adapters/sandbox_linux/sandbox_fixture.h"
+#include "host/processes.h"
 #include "base/text.h"
 #include "host/cgroups.h"
 

@@ -105,7 +105,11 @@ Result<void> copy_tree(const std::string& from, const std::string& to, Owner own
 Result<void> give_tree(const std::string& path, uid_t owner) { return give_below(path, owner, 0); }
 
 Result<void> make_folder_for(const std::string& path, Owner owner) {
-    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return make_directories(path, 0755);
+    struct stat found {};
+    if (::mkdir(path.c_str(), 0755) != 0) {
+        if (errno != EEXIST) LAVANT_TRY_VOID(make_directories(path, 0755));
+        if (owner && ::lstat(path.c_str(), &found) == 0 && found.st_uid == *owner) return {};
+    }
     if (owner && ::lchown(path.c_str(), *owner, *owner) != 0)
         return fail(system_error("give '" + path + "' to user " + std::to_string(*owner), errno));
     return {};

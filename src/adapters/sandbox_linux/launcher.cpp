@@ -29,8 +29,10 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kPossible = false;  // Their runtimes use memory of their own everywhere.
-#else
+#elif defined(__x86_64__)
 constexpr bool kPossible = true;
+#else
+constexpr bool kPossible = false;  // clone_onto() is written for one processor.
 #endif
 
 // --- which memory the launcher needs ---
@@ -125,69 +127,105 @@ std::array<int*, kFilesMax> files_of(Request& request) {
             &plan.mounts.view, &plan.mounts.identity, &request.place.cgroup};
 }
 
-bool receive(int socket, Request& request, char* arena, std::size_t arena_bytes) {
-    std::array<iovec, 2> parts{{{&request, sizeof request}, {arena, arena_bytes}}};
+// The request itself lies in memory that both have; only where, and its descriptors, go through the socket.
+Request* receive(int socket) {
+    Request* request = nullptr;
+    iovec part{&request, sizeof request};
     Control control{};
     msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
     message.msg_control = control.bytes.data();
     message.msg_controllen = control.bytes.size();
-    const ssize_t count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    if (count < static_cast<ssize_t>(sizeof request)) return false;
+    if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof request) return nullptr;
     std::array<int, kFilesMax> received{};
     const cmsghdr* header = CMSG_FIRSTHDR(&message);
-    if (header == nullptr || header->cmsg_len > CMSG_LEN(sizeof received)) return false;
+    if (header == nullptr || header->cmsg_len > CMSG_LEN(sizeof received)) return nullptr;
     std::memcpy(received.data(), CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
     std::size_t next = 0;
-    for (int* file : files_of(request))
+    for (int* file : files_of(*request))
         if (*file >= 0) *file = received[next++];
-    return true;
+    return request;
 }
 
-[[noreturn]] void run_launcher(int socket, char* arena, std::size_t arena_bytes) {
+void supervise_request(void* request) { supervise(static_cast<Request*>(request)->plan); }
+
+// clone3 with a new stack, on which the child calls `function`, which must not return.
+long clone_onto(clone_args& arguments, void (*function)(void*), void* argument) {
+#if defined(__x86_64__)
+    long result = SYS_clone3;
+    register void (*first)(void*) asm("r12") = function;
+    register void* second asm("r13") = argument;
+    asm volatile(
+        "syscall\n\t"
+        "test %%rax, %%rax\n\t"
+        "jnz 1f\n\t"
+        "xor %%ebp, %%ebp\n\t"
+        "mov %%r13, %%rdi\n\t"
+        "call *%%r12\n\t"
+        "hlt\n"
+        "1:"
+        : "+a"(result)
+        : "D"(&arguments), "S"(sizeof arguments), "r"(first), "r"(second)
+        : "rcx", "r11", "memory");
+    return result;
+#else
+    (void)arguments, (void)function, (void)argument;
+    return -ENOSYS;
+#endif
+}
+
+clone_args arguments_for(const ForkPlace& place) {
+    clone_args arguments{};
+    arguments.flags = CLONE_CLEAR_SIGHAND;
+    if (place.namespaces) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (place.cgroup >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(place.cgroup);
+    }
+    return arguments;
+}
+
+[[noreturn]] void run_launcher(int socket) {
     ::prctl(PR_SET_NAME, "lavant-launcher", 0, 0, 0);
     constexpr int kSocket = 3;
     if (socket != kSocket) ::dup2(socket, kSocket);
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int standard : {0, 1, 2}) ::dup2(nothing, standard);
     raise_own_oom_score();
+    reset_signals();
     ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
-    while (true) {
-        Request request;
-        if (!receive(kSocket, request, arena, arena_bytes)) ::_exit(0);
-        request.plan.from_launcher = true;
-        Reply reply{.pid = fork_supervisor(request.plan, request.place)};
-        if (reply.pid < 0) reply.error = errno;
+    while (Request* request = receive(kSocket)) {
+        request->plan.from_launcher = true;
+        clone_args arguments = arguments_for(request->place);
+        arguments.flags |= CLONE_PARENT | CLONE_VM;
+        arguments.stack = reinterpret_cast<std::uintptr_t>(request->plan.supervisor_stack);
+        arguments.stack_size = kPlanStackBytes;
+        const long made = clone_onto(arguments, supervise_request, request);
+        const Reply reply{.pid = made < 0 ? -1 : static_cast<pid_t>(made),
+                          .error = made < 0 ? static_cast<int>(-made) : 0};
         ::syscall(SYS_close_range, kSocket + 1, ~0U, 0);
-        if (::send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) != sizeof reply) ::_exit(0);
+        if (::send(kSocket, &reply, sizeof reply, MSG_NOSIGNAL) != sizeof reply) break;
     }
+    ::_exit(0);
 }
 
 }  // namespace
 
 pid_t fork_supervisor(const Plan& plan, const ForkPlace& place) {
-    clone_args arguments{};
-    arguments.flags = CLONE_CLEAR_SIGHAND;
-    if (plan.from_launcher) arguments.flags |= CLONE_PARENT;
-    if (!plan.from_launcher) arguments.exit_signal = SIGCHLD;
-    if (place.namespaces) arguments.flags |= CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-    if (place.cgroup >= 0) {
-        arguments.flags |= CLONE_INTO_CGROUP;
-        arguments.cgroup = static_cast<decltype(arguments.cgroup)>(place.cgroup);
-    }
+    clone_args arguments = arguments_for(place);
+    arguments.exit_signal = SIGCHLD;
     const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
     if (pid == 0) supervise(plan);
     return static_cast<pid_t>(pid);
 }
 
-void Launcher::start(const Arena& arena) {
+void Launcher::start() {
     std::array<int, 2> ends{};
     if (!kPossible || !binds_at_start(_DYNAMIC)) return;
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
     socket_.reset(ends[0]);
     const Fd theirs(ends[1]);
-    arena_ = arena.begin();
     const Ranges unneeded = find_unneeded();
     sigset_t all;
     sigset_t before;
@@ -196,11 +234,9 @@ void Launcher::start(const Arena& arena) {
     pid_ = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid_ == 0) {
         const int socket = theirs.get();
-        char* const memory = arena.begin();
-        const std::size_t bytes = arena.size();
         for (std::size_t i = 0; i < unneeded.count; ++i)
             ::munmap(unneeded.items[i].begin, unneeded.items[i].bytes);
-        run_launcher(socket, memory, bytes);
+        run_launcher(socket);
     }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     if (pid_ < 0) socket_.reset();
@@ -212,19 +248,22 @@ void Launcher::stop() {
     pid_ = 0;
 }
 
-Result<pid_t> Launcher::launch(const Plan& plan, const ForkPlace& place, const Arena& arena) {
-    // A supervisor that looks for processes needs a heap; a plan that outgrew the arena lies elsewhere.
-    if (!socket_ || plan.find_descendants || arena.begin() != arena_) return 0;
-    Request request{.plan = plan, .place = place};
+Result<pid_t> Launcher::launch(const Plan& plan, const ForkPlace& place, Arena& arena) {
+    // A supervisor that looks for processes needs a heap; a plan that outgrew the shared memory lies
+    // elsewhere.
+    if (!socket_ || plan.find_descendants || !arena.is_shared()) return 0;
+    Request* const request = arena.list<Request>(1);
+    *request = {.plan = plan, .place = place};
     std::array<int, kFilesMax> files{};
     std::size_t count = 0;
-    for (const int* file : files_of(request))
+    for (const int* file : files_of(*request))
         if (*file >= 0) files[count++] = *file;
-    std::array<iovec, 2> parts{{{&request, sizeof request}, {arena.begin(), arena.used()}}};
+    const Request* where = request;
+    iovec part{&where, sizeof where};
     Control control{};
     msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
     message.msg_control = control.bytes.data();
     message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
     cmsghdr* const header = CMSG_FIRSTHDR(&message);

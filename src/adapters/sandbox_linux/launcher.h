@@ -1,7 +1,9 @@
 #pragma once
-// A small helper process that forks supervisors. A fork costs by what the forking process has mapped, and an
-// agent has forty libraries and a heap; the launcher, forked from it early, gives all that back, so that its
-// own forks cost a fifth. It runs nothing but this and the supervisor's code, and ends when its agent does.
+// A small helper process that starts supervisors. A fork costs by what the forking process has mapped, and an
+// agent has libraries and a heap; the launcher, forked from it early, gives all that back. Its supervisors
+// even share its memory (a vfork that goes on), which makes one cost little more than a thread. It runs
+// nothing but this and the supervisor's code, and ends when its agent does; the memory stays while a
+// supervisor needs it.
 
 #include <sys/types.h>
 
@@ -24,21 +26,21 @@ pid_t fork_supervisor(const Plan& plan, const ForkPlace& place);
 
 class Launcher {
  public:
-    // Plans must be laid out in `arena`, which the launcher knows by its address. Call with one thread only.
-    // Does nothing where a launcher is not possible: then launch() always answers 0.
-    void start(const Arena& arena);
+    // Call with one thread only, after the block is made that the arenas share. Does nothing where a launcher
+    // is not possible: then launch() always answers 0.
+    void start();
     void stop();
     bool running() const { return static_cast<bool>(socket_); }
     ~Launcher() { stop(); }
 
     // The pid of the new supervisor, a child of this process. 0: this launcher cannot do it, fork it
     // yourself.
-    [[nodiscard]] Result<pid_t> launch(const Plan& plan, const ForkPlace& place, const Arena& arena);
+    // The plan and its arena must stay as they are until the supervisor has ended.
+    [[nodiscard]] Result<pid_t> launch(const Plan& plan, const ForkPlace& place, Arena& arena);
 
  private:
     Fd socket_;
     pid_t pid_ = 0;
-    const char* arena_ = nullptr;
 };
 
 }  // namespace lavant::sandbox_linux

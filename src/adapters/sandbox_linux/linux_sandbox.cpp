@@ -16,13 +16,13 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "host/processes.h"
 
 namespace lavant::sandbox_linux {
 namespace {
 
 constexpr Duration kPoliteLimit = std::chrono::seconds(2);
 constexpr Duration kKillLimit = std::chrono::seconds(30);
-constexpr std::size_t kStateBytesMax = 64U << 10;
 
 std::string name_of_task(TaskRef ref) {
     return std::to_string(ref.job.value) + "." + std::to_string(ref.attempt) + "." +
@@ -55,6 +55,13 @@ class SignalsBlocked {
     sigset_t before_{};
 };
 
+Result<void> give_file(int file, uid_t owner, const std::string& path) {
+    struct stat found {};
+    if (::fstat(file, &found) == 0 && found.st_uid == owner && found.st_gid == owner) return {};
+    if (::fchown(file, owner, owner) == 0) return {};
+    return fail(system_error("give '" + path + "'", errno));
+}
+
 void reap(const Fd& pidfd) {
     siginfo_t info{};
     while (::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) < 0 && errno == EINTR) {
@@ -84,16 +91,19 @@ Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) 
                               .in_user_namespace = in_user_namespace_,
                               .memory_bytes = settings_.memory_bytes,
                               .processes_max = settings_.processes_max};
-        LAVANT_TRY(Plan plan, make_plan(task, slot, rules, arena_));
-        return launch(task, slot, plan);
+        LAVANT_TRY(Plan plan, make_plan(task, slot, rules, arenas_[static_cast<std::size_t>(number)]));
+        LAVANT_TRY(Running running, launch(task, slot, plan));
+        running.overlay = overlay;
+        running.used_scratch = confines(task);
+        return running;
     };
     auto running = launched();
     if (!running) {
-        slots_.give_back(number);
+        slots_.give_back(number, true);
         return fail(in("starting task " + name_of_task(task.ref))(std::move(running).error()));
     }
     const ports::RunningTask answer{
-        .ref = task.ref, .pid = running->state.supervisor.pid, .pidfd = running->pidfd.get()};
+        .ref = task.ref, .pid = running->state.supervisor, .pidfd = running->pidfd.get()};
     tasks_.emplace(task.ref, *std::move(running));
     return answer;
 }
@@ -136,40 +146,39 @@ Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, cons
 
 Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& task, const Slot& slot,
                                                    Plan& plan) {
-    const std::string path = state_path(task.folder);
-    // A new file each time: a supervisor that was never recorded keeps the old one and sees that it may not
-    // go.
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-        return fail(system_error("remove '" + path + "'", errno));
-    LAVANT_TRY(const Fd state_file, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND));
+    Running running{.folder = task.folder};
+    LAVANT_TRY(running.state_file, open_file(state_path(task.folder), O_RDWR | O_CREAT));
+    LAVANT_TRY_VOID(lock_state(running.state_file));
     LAVANT_TRY(const Fd log_file, open_file(task.log_file, O_WRONLY | O_CREAT | O_APPEND));
-    if (plan.change_user && ::fchown(log_file.get(), plan.user, plan.user) != 0)
-        return fail(system_error("give '" + task.log_file + "'", errno));
+    if (plan.change_user) LAVANT_TRY_VOID(give_file(log_file.get(), plan.user, task.log_file));
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(system_error("make a pipe", errno));
     const Fd go_reader(ends[0]);
     Fd go_writer(ends[1]);
-    plan.state_fd = state_file.get();
+    plan.state_fd = running.state_file.get();
     plan.log_fd = log_file.get();
     plan.go_fd = go_reader.get();
 
-    Running running{.folder = task.folder};
+    running.state.start = name_start(task.ref, ++starts_);
     running.state.boot = boot_;
     running.state.slot = slot.number;
     running.state.oom_kills = node_.oom_kills();
     running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
     running.started = now();
+    Arena& arena = arenas_[static_cast<std::size_t>(slot.number)];
+    plan.start_mark = arena.text({start_mark(running.state.start)});
     LAVANT_TRY(const pid_t pid, fork_for(plan, slot));
     // It is our child and nobody has waited for it: the pid cannot mean another process.
-    const auto mark = host::mark_of(pid);
-    CHECK(mark.has_value(), "a child that was not waited for is in /proc");
     running.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     CHECK(running.pidfd, "a child that was not waited for has a pidfd");
-    running.state.supervisor = *mark;
-    if (auto written = write_all(state_file.get(), render_started(running.state)); !written) {
+    running.state.supervisor = pid;
+    const std::string record = render_started(running.state);
+    if (::pwrite(running.state_file.get(), record.data(), record.size(), 0) !=
+        static_cast<ssize_t>(record.size())) {
+        Error error = system_error("write '" + state_path(task.folder) + "'", errno);
         host::send_signal(running.pidfd.get(), SIGKILL);
         reap(running.pidfd);
-        return fail(std::move(written).error());
+        return fail(std::move(error));
     }
     go_writer.reset();
     return running;
@@ -178,7 +187,8 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
 Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
     const ForkPlace place{.namespaces = plan.mounts.view >= 0,
                           .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
-    LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena_));
+    LAVANT_TRY(const pid_t launched,
+               launcher_.launch(plan, place, arenas_[static_cast<std::size_t>(slot.number)]));
     if (launched > 0) return launched;
     const SignalsBlocked blocked;
     const pid_t pid = fork_supervisor(plan, place);
@@ -227,7 +237,7 @@ Result<void> LinuxSandbox::end_left_behind(const Running& task) {
         return {};
     }
     if (view_) return {};
-    const auto state = read_file(state_path(task.folder), kStateBytesMax);
+    const auto state = read_state(task.state_file);
     const auto parsed = state ? parse_state(*state) : std::nullopt;
     if (parsed && parsed->end) return {};
     // The supervisor was killed from outside: what it started is known by its environment only.
@@ -252,7 +262,7 @@ Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
         task->pidfd.reset();
     }
     LAVANT_TRY_VOID(end_left_behind(*task));
-    LAVANT_TRY(const std::string text, read_file(state_path(task->folder), kStateBytesMax));
+    LAVANT_TRY(const std::string text, read_state(task->state_file));
     const auto state = parse_state(text);
     if (!state) return fail(ErrorCode::Internal, "'" + state_path(task->folder) + "' is damaged");
     if (!state->failure.empty())
@@ -265,18 +275,29 @@ Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
     return exit;
 }
 
+// While the lock is held its holder lives, so that its pid is nobody else's.
+Fd LinuxSandbox::find_supervisor(const Running& task) const {
+    if (task.state.boot != boot_ || !is_locked(task.state_file)) return {};
+    Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, task.state.supervisor, 0)));
+    return is_locked(task.state_file) ? std::move(pidfd) : Fd();
+}
+
 Result<std::vector<ports::RunningTask>> LinuxSandbox::recover(const std::vector<ports::ConfinedTask>& known) {
     std::vector<ports::RunningTask> found;
     for (const ports::ConfinedTask& task : known) {
-        const auto text = read_file(state_path(task.folder), kStateBytesMax);
+        auto file = open_file(state_path(task.folder), O_RDWR);
+        const auto text = file ? read_state(*file) : Result<std::string>(fail(file.error()));
         auto state = text ? parse_state(*text) : std::nullopt;
-        if (!state || tasks_.contains(task.ref)) continue;
+        // What an earlier task left in this folder says nothing of this one.
+        if (!state || !is_start_of(state->start, task.ref) || tasks_.contains(task.ref)) continue;
         LAVANT_TRY_VOID(slots_.take_again(state->slot));
-        Running running{.folder = task.folder, .state = *std::move(state), .started = now()};
-        if (running.state.boot == boot_)
-            if (auto pidfd = host::open_process(running.state.supervisor)) running.pidfd = *std::move(pidfd);
+        Running running{.folder = task.folder,
+                        .state = *std::move(state),
+                        .state_file = *std::move(file),
+                        .started = now()};
+        running.pidfd = find_supervisor(running);
         found.push_back({.ref = task.ref,
-                         .pid = running.pidfd ? running.state.supervisor.pid : 0,
+                         .pid = running.pidfd ? running.state.supervisor : 0,
                          .pidfd = running.pidfd.get()});
         tasks_.emplace(task.ref, std::move(running));
     }
@@ -305,8 +326,8 @@ void LinuxSandbox::release(TaskRef ref) {
     if (task == nullptr) return;
     // The kernel leaves folders there that an ordinary user cannot list, so that its spool could not be
     // removed.
-    static_cast<void>(remove_tree(overlay_work_of(task->folder)));
-    slots_.give_back(task->state.slot);
+    if (task->overlay) static_cast<void>(remove_tree(overlay_work_of(task->folder)));
+    slots_.give_back(task->state.slot, task->used_scratch);
     tasks_.erase(ref);
 }
 

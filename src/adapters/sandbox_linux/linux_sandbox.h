@@ -56,8 +56,11 @@ class LinuxSandbox final : public ports::Sandbox {
     struct Running {
         std::string folder;
         TaskState state;
+        Fd state_file;
         Fd pidfd;  // empty: it ended before we came
         Instant started{};
+        bool overlay = true;
+        bool used_scratch = true;
     };
 
     explicit LinuxSandbox(SandboxSettings settings);
@@ -74,8 +77,10 @@ class LinuxSandbox final : public ports::Sandbox {
     [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot,
                                                bool overlay);
     [[nodiscard]] Result<pid_t> fork_for(const Plan& plan, const Slot& slot);
+    void make_arenas();
     [[nodiscard]] Result<Running> launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan);
     [[nodiscard]] Result<void> end_left_behind(const Running& task);
+    Fd find_supervisor(const Running& task) const;
     Running* find(TaskRef ref);
 
     SandboxSettings settings_;
@@ -87,9 +92,11 @@ class LinuxSandbox final : public ports::Sandbox {
     bool overlay_ = false;
     std::string cgroups_off_, namespaces_off_, users_off_, overlay_off_;  // why; empty: on
     std::map<std::string, bool> small_code_;                              // by folder; snapshots never change
-    Arena arena_;
+    SharedBlock shared_;
+    std::vector<Arena> arenas_;  // one for each slot
     Launcher launcher_;
     std::map<TaskRef, Running> tasks_;
+    std::uint64_t starts_ = 0;
 };
 
 }  // namespace lavant::sandbox_linux

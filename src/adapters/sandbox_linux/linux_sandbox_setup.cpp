@@ -7,6 +7,7 @@
 
 #include "adapters/sandbox_linux/linux_sandbox.h"
 #include "base/text.h"
+#include "host/processes.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -28,6 +29,7 @@ Result<std::unique_ptr<LinuxSandbox>> LinuxSandbox::make(SandboxSettings setting
     std::unique_ptr<LinuxSandbox> sandbox(new LinuxSandbox(std::move(settings)));
     LAVANT_TRY(const std::string boot, read_file("/proc/sys/kernel/random/boot_id", 256));
     sandbox->boot_ = std::string(trim(boot)).substr(0, 8);
+    sandbox->make_arenas();
     sandbox->set_up_cgroups();
     sandbox->set_up_namespaces();
     sandbox->check_confinement();
@@ -158,9 +160,20 @@ void LinuxSandbox::check_confinement() {
     slots_.settings().first_user.reset();
 }
 
+void LinuxSandbox::make_arenas() {
+    constexpr std::size_t kEachBytes = 256U << 10;
+    const bool shared = shared_.make(static_cast<std::size_t>(settings_.tasks_max) * kEachBytes);
+    for (int i = 0; i < settings_.tasks_max; ++i) {
+        if (shared) {
+            arenas_.emplace_back(shared_.begin() + static_cast<std::size_t>(i) * kEachBytes, kEachBytes);
+        } else {
+            arenas_.emplace_back();
+        }
+    }
+}
+
 void LinuxSandbox::start_launcher() {
-    if (!arena_.start(1)) return;
-    launcher_.start(arena_);
+    launcher_.start();
     if (launcher_.running() && !try_task(false)) launcher_.stop();
 }
 

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "adapters/sandbox_linux/sandbox_fixture.h"
+#include "host/processes.h"
 #include "base/text.h"
 
 namespace lavant::sandbox_linux {
@@ -274,14 +275,26 @@ TEST_P(Sandboxed, ATaskThatWasTakenOverCanBeKilled) {
 TEST_P(Sandboxed, AReusedPidIsNotTakenForTheTask) {
     const auto one = task("true");
     const auto boot = text_of("/proc/sys/kernel/random/boot_id").substr(0, 8);
-    const auto own = host::mark_of(::getpid());
-    ASSERT_TRUE(own);
-    TaskState state{.supervisor = {.pid = ::getpid(), .start_ticks = own->start_ticks + 1}, .boot = boot};
+    // Nobody holds the lock: the process that has the pid now is another.
+    const TaskState state{.start = name_start(one.ref, 1), .supervisor = ::getpid(), .boot = boot};
     ASSERT_TRUE(write_file_atomically(state_path(one.folder), render_started(state)));
     const auto found = sandbox_->recover({one});
     ASSERT_EQ(found->size(), 1U);
     EXPECT_EQ(found->front().pidfd, -1);
     EXPECT_FALSE(sandbox_->collect(one.ref)->known);
+    sandbox_->release(one.ref);
+}
+
+TEST_P(Sandboxed, WhatAnEarlierTaskLeftInTheFolderIsNotTakenForTheNextOne) {
+    auto one = task("exit 3");
+    start(one);
+    EXPECT_EQ(finish(one).exit_code, 3);
+    sandbox_->release(one.ref);
+    one.ref.attempt += 1;
+    EXPECT_TRUE(sandbox_->recover({one})->empty());
+    one.script = "exit 4";
+    start(one);
+    EXPECT_EQ(finish(one).exit_code, 4);
     sandbox_->release(one.ref);
 }
 

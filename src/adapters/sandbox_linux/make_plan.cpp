@@ -17,7 +17,7 @@ std::size_t bytes_for(const std::vector<std::string>& texts) {
 
 // An upper bound of what the plan takes.
 std::size_t bytes_for(const ports::ConfinedTask& task, const std::optional<DirectCommand>& direct) {
-    std::size_t bytes = 8U << 10;
+    std::size_t bytes = (8U << 10) + 2 * kPlanStackBytes;
     bytes += task.script.size() + bytes_for(task.environment);
     if (direct) bytes += bytes_for(direct->candidates) + bytes_for(direct->words);
     for (const ports::Bind& bind : task.binds) bytes += bind.path.size() + 1 + sizeof(BindStep);
@@ -113,6 +113,8 @@ Result<Plan> make_plan(const ports::ConfinedTask& task, const Slot& slot, const 
         return fail(ErrorCode::ResourceExhausted, "the command and environment of a task are too large");
     const bool confined = rules.view != nullptr && task.confined;
     Plan plan{.working_folder = arena.text({task.working_folder})};
+    plan.supervisor_stack = arena.room(kPlanStackBytes);
+    plan.command_stack = arena.room(kPlanStackBytes);
     plan.find_descendants = !slot.leaf && !confined;
     plan_command(task, direct, plan, arena);
     if (confined) {

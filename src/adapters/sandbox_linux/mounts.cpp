@@ -3,127 +3,125 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 namespace lavant::sandbox_linux {
 namespace {
 
-Failure failed(const char* step, const char* path) { return {errno, step, path}; }
-
-bool is_directory(int fd) {
+bool is_directory(Sys& sys, int fd) {
     struct stat found {};
-    return ::fstat(fd, &found) == 0 && S_ISDIR(found.st_mode);
+    return sys.fstat(fd, found) == 0 && S_ISDIR(found.st_mode);
 }
 
-bool is_device(int fd) {
+bool is_device(Sys& sys, int fd) {
     struct stat found {};
-    return ::fstat(fd, &found) == 0 && (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode));
+    return sys.fstat(fd, found) == 0 && (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode));
 }
 
-// A detached copy of the mount at `path`, seen as the plan says. -1: errno tells.
-int open_bind(const BindStep& bind, int identity) {
-    const int tree = ::open_tree(AT_FDCWD, bind.path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+// A detached copy of the mount at `path`, seen as the plan says. -1: sys.error tells.
+int open_bind(Sys& sys, const BindStep& bind, int identity) {
+    const int tree = static_cast<int>(
+        sys.call(SYS_open_tree, AT_FDCWD, bind.path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
     if (tree < 0) return -1;
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_NOSUID;
-    if (!is_device(tree)) attributes.attr_set |= MOUNT_ATTR_NODEV;
+    if (!is_device(sys, tree)) attributes.attr_set |= MOUNT_ATTR_NODEV;
     if (!bind.writable) attributes.attr_set |= MOUNT_ATTR_RDONLY;
     if (bind.owned_by_task && identity >= 0) {
         attributes.attr_set |= MOUNT_ATTR_IDMAP;
         attributes.userns_fd = static_cast<decltype(attributes.userns_fd)>(identity);
     }
-    if (::mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) == 0)
+    if (sys.call(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof attributes) ==
+        0)
         return tree;
-    const int error = errno;
-    ::close(tree);
-    errno = error;
+    const int error = sys.error;
+    sys.close(tree);
+    sys.error = error;
     return -1;
 }
 
-int set_layer(int context, const char* key, const char* path) {
-    return ::fsconfig(context, FSCONFIG_SET_STRING, key, path, 0);
+int set_layer(Sys& sys, int context, const char* key, const char* path) {
+    return static_cast<int>(sys.call(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, path, 0));
 }
 
 // Sets the read-only layer. Seen through an idmapped mount where the task has a user of its own: only then
 // may it change files that the agent owns (the change goes to the upper layer).
-int set_lower_layer(int context, const MountPlan& plan) {
-    if (plan.identity < 0) return set_layer(context, "lowerdir", plan.overlay_lower);
+int set_lower_layer(Sys& sys, int context, const MountPlan& plan) {
+    if (plan.identity < 0) return set_layer(sys, context, "lowerdir", plan.overlay_lower);
     const BindStep lower{.path = plan.overlay_lower, .writable = false, .owned_by_task = true};
-    const int tree = open_bind(lower, plan.identity);
+    const int tree = open_bind(sys, lower, plan.identity);
     if (tree < 0) return -1;
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", tree);
-    return set_layer(context, "lowerdir", path.data());
+    return set_layer(sys, context, "lowerdir", path.data());
 }
 
 // "volatile": without it every task's end would sync the whole file system below.
-int open_overlay(const MountPlan& plan) {
-    const int context = ::fsopen("overlay", FSOPEN_CLOEXEC);
+int open_overlay(Sys& sys, const MountPlan& plan) {
+    const int context = static_cast<int>(sys.call(SYS_fsopen, "overlay", FSOPEN_CLOEXEC));
     if (context < 0) return -1;
-    if (set_lower_layer(context, plan) != 0) return -1;
-    if (set_layer(context, "upperdir", plan.overlay_upper) != 0) return -1;
-    if (set_layer(context, "workdir", plan.overlay_work) != 0) return -1;
+    if (set_lower_layer(sys, context, plan) != 0) return -1;
+    if (set_layer(sys, context, "upperdir", plan.overlay_upper) != 0) return -1;
+    if (set_layer(sys, context, "workdir", plan.overlay_work) != 0) return -1;
     if (plan.overlay_in_user_namespace &&
-        ::fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0)
+        sys.call(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) != 0)
         return -1;
-    if (::fsconfig(context, FSCONFIG_SET_FLAG, "volatile", nullptr, 0) != 0) return -1;
-    if (::fsconfig(context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return -1;
-    return ::fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+    if (sys.call(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "volatile", nullptr, 0) != 0) return -1;
+    if (sys.call(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return -1;
+    return static_cast<int>(
+        sys.call(SYS_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
 }
 
-Failure attach(int tree, const char* path) {
-    if (const Failure failure = make_mount_point(path, !is_directory(tree))) return failure;
-    if (::move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) != 0) return failed("mount", path);
-    ::close(tree);
+Failure attach(Sys& sys, int tree, const char* path) {
+    if (const Failure failure = make_mount_point(sys, path, !is_directory(sys, tree))) return failure;
+    if (sys.call(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) != 0)
+        return {sys.error, "mount", path};
+    sys.close(tree);
     return {};
 }
 
-Failure mount_basics(const MountPlan& plan, int scratch) {
-    if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
-        return {errno, "mount", "/proc"};
+Failure mount_basics(Sys& sys, const MountPlan& plan, int scratch) {
+    if (sys.mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+        return {sys.error, "mount", "/proc"};
     if (scratch >= 0) {
-        if (::move_mount(scratch, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) != 0)
-            return {errno, "mount", "/tmp"};
-        ::close(scratch);
-    } else if (::mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
-        return {errno, "mount", "/tmp"};
+        if (sys.call(SYS_move_mount, scratch, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+            return {sys.error, "mount", "/tmp"};
+        sys.close(scratch);
+    } else if (sys.mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0) {
+        return {sys.error, "mount", "/tmp"};
     }
     // One private tmpfs gives the mount points of the task's folders and /dev/shm, unless one lies in the
     // other.
     const bool spool_in_shared_memory = std::strncmp(plan.private_folder, "/dev/shm/", 9) == 0;
     if (spool_in_shared_memory &&
-        ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
-        return {errno, "mount", "/dev/shm"};
-    if (const Failure failure = make_mount_point(plan.private_folder, false)) return failure;
-    if (::mount("tmpfs", plan.private_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
-        return failed("mount", plan.private_folder);
+        sys.mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
+        return {sys.error, "mount", "/dev/shm"};
+    if (const Failure failure = make_mount_point(sys, plan.private_folder, false)) return failure;
+    if (sys.mount("tmpfs", plan.private_folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
+        return {sys.error, "mount", plan.private_folder};
     if (spool_in_shared_memory) return {};
     std::array<char, 4096> shared{};
     std::snprintf(shared.data(), shared.size(), "%s/.shm", plan.private_folder);
-    if (::mkdir(shared.data(), 01777) != 0 || ::chmod(shared.data(), 01777) != 0 ||
-        ::mount(shared.data(), "/dev/shm", nullptr, MS_BIND, nullptr) != 0)
-        return {errno, "mount", "/dev/shm"};
+    if (sys.mkdir(shared.data(), 01777) != 0 || sys.chmod(shared.data(), 01777) != 0 ||
+        sys.mount(shared.data(), "/dev/shm", nullptr, MS_BIND, nullptr) != 0)
+        return {sys.error, "mount", "/dev/shm"};
     return {};
 }
 
-Failure make_read_only(const char* path) {
+Failure make_read_only(Sys& sys, const char* path) {
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_RDONLY;
-    if (::mount_setattr(AT_FDCWD, path, 0, &attributes, sizeof attributes) != 0)
-        return {errno, "make read-only", path};
+    if (sys.call(SYS_mount_setattr, AT_FDCWD, path, 0, &attributes, sizeof attributes) != 0)
+        return {sys.error, "make read-only", path};
     return {};
 }
 
 }  // namespace
 
-Failure make_mount_point(const char* path, bool file) {
+Failure make_mount_point(Sys& sys, const char* path, bool file) {
     std::array<char, 4096> part{};
     const std::size_t length = std::strlen(path);
     if (length >= part.size()) return {ENAMETOOLONG, "make mount point", path};
@@ -132,44 +130,45 @@ Failure make_mount_point(const char* path, bool file) {
         std::memcpy(part.data(), path, end);
         part[end] = '\0';
         if (end == length && file) {
-            const int made = ::open(part.data(), O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
-            if (made < 0 && errno != EROFS) return failed("make mount point", path);
-            if (made >= 0) ::close(made);
-        } else if (::mkdir(part.data(), 0755) != 0 && errno != EEXIST && errno != EROFS) {
-            return failed("make mount point", path);
+            const int made = sys.open(part.data(), O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0444);
+            if (made < 0 && sys.error != EROFS) return {sys.error, "make mount point", path};
+            if (made >= 0) sys.close(made);
+        } else if (sys.mkdir(part.data(), 0755) != 0 && sys.error != EEXIST && sys.error != EROFS) {
+            return {sys.error, "make mount point", path};
         }
     }
     return {};
 }
 
-Failure enter_mounts(const MountPlan& plan, const char* working_folder) {
+Failure enter_mounts(Sys& sys, const MountPlan& plan, const char* working_folder) {
     constexpr std::size_t kBindsMax = 512;
     std::array<int, kBindsMax> trees{};
     if (plan.bind_count > kBindsMax) return {E2BIG, "mount more than 512 folders", ""};
     // Paths of the machine are opened before we step out of its view.
     for (std::size_t i = 0; i < plan.bind_count; ++i) {
-        trees[i] = open_bind(plan.binds[i], plan.identity);
-        if (trees[i] < 0) return failed("open for mounting", plan.binds[i].path);
+        trees[i] = open_bind(sys, plan.binds[i], plan.identity);
+        if (trees[i] < 0) return {sys.error, "open for mounting", plan.binds[i].path};
     }
     int scratch = -1;
     if (plan.scratch_folder[0] != '\0') {
-        scratch = open_bind({.path = plan.scratch_folder, .writable = true}, -1);
-        if (scratch < 0) return failed("open for mounting", plan.scratch_folder);
+        scratch = open_bind(sys, {.path = plan.scratch_folder, .writable = true}, -1);
+        if (scratch < 0) return {sys.error, "open for mounting", plan.scratch_folder};
     }
     int overlay = -1;
     if (plan.overlay_lower[0] != '\0') {
-        overlay = open_overlay(plan);
-        if (overlay < 0) return failed("make an overlay of", plan.overlay_lower);
+        overlay = open_overlay(sys, plan);
+        if (overlay < 0) return {sys.error, "make an overlay of", plan.overlay_lower};
     }
-    if (::setns(plan.view, CLONE_NEWNS) != 0) return {errno, "enter the prepared mount namespace", ""};
-    if (::unshare(CLONE_NEWNS) != 0) return {errno, "make a mount namespace", ""};
-    if (const Failure failure = mount_basics(plan, scratch)) return failure;
+    if (sys.call(SYS_setns, plan.view, CLONE_NEWNS) != 0)
+        return {sys.error, "enter the prepared mount namespace", ""};
+    if (sys.call(SYS_unshare, CLONE_NEWNS) != 0) return {sys.error, "make a mount namespace", ""};
+    if (const Failure failure = mount_basics(sys, plan, scratch)) return failure;
     for (std::size_t i = 0; i < plan.bind_count; ++i)
-        if (const Failure failure = attach(trees[i], plan.binds[i].path)) return failure;
+        if (const Failure failure = attach(sys, trees[i], plan.binds[i].path)) return failure;
     if (overlay >= 0)
-        if (const Failure failure = attach(overlay, working_folder)) return failure;
-    if (const Failure failure = make_read_only(plan.private_folder)) return failure;
-    return make_read_only("/");
+        if (const Failure failure = attach(sys, overlay, working_folder)) return failure;
+    if (const Failure failure = make_read_only(sys, plan.private_folder)) return failure;
+    return make_read_only(sys, "/");
 }
 
 }  // namespace lavant::sandbox_linux

@@ -1,7 +1,6 @@
 #pragma once
 // Everything a task's supervisor needs, worked out by the agent before it forks: after the fork only system
-// calls are left to do. Plain memory of an Arena: the agent's heap is not there
-// after the fork.
+// calls are left to do. Plain memory of an Arena: the agent's heap is not there after the fork.
 
 #include <sys/types.h>
 
@@ -39,12 +38,17 @@ struct MountPlan {
     bool overlay_in_user_namespace = false;
 };
 
+inline constexpr std::size_t kPlanStackBytes = 64U << 10;
+
 // Lists of texts end with a null pointer.
 struct Plan {
     const char* const* programs = nullptr;  // tried in order with `words`, before the shell
     char* const* words = nullptr;
     char* const* shell_arguments = nullptr;  // the first is the shell's path
     char* const* environment = nullptr;
+    const char* start_mark = "";       // how the state file begins once this start is recorded
+    char* supervisor_stack = nullptr;  // both of kPlanStackBytes
+    char* command_stack = nullptr;
     const char* working_folder = "";
     MountPlan mounts;
     bool change_user = false;  // to `user`, which no other task of this machine has

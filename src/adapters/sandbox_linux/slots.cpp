@@ -32,8 +32,12 @@ Result<void> Slots::take_again(int number) {
     return {};
 }
 
-void Slots::give_back(int number) {
+void Slots::give_back(int number, bool used) {
     at(number).taken = false;
+    if (!used) {
+        at(number).clean = true;
+        return;
+    }
     if (auto cleaned = clean(at(number)); !cleaned)
         log(Level::Warning, "scratch_not_emptied", {{"problem", cleaned.error().message}});
 }

@@ -41,7 +41,8 @@ class Slots {
     [[nodiscard]] Result<int> take();
     // The slot a task of an earlier agent occupies.
     [[nodiscard]] Result<void> take_again(int number);
-    void give_back(int number);
+    // `used`: something may be in its /tmp.
+    void give_back(int number, bool used);
     Slot& at(int number) { return slots_[static_cast<std::size_t>(number)]; }
     // Removes the cgroups of free slots.
     void remove_free();

@@ -63,7 +63,8 @@ Result<void> bind_read_only(const std::string& source, const std::string& target
     attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     if (::mount_setattr(tree.get(), "", AT_EMPTY_PATH | below, &attributes, sizeof attributes) != 0)
         return fail(failed("make '" + source + "' read-only"));
-    if (const Failure failure = make_mount_point(target.c_str(), false))
+    Sys sys;
+    if (const Failure failure = make_mount_point(sys, target.c_str(), false))
         return fail(system_error("make '" + target + "'", failure.error));
     if (::move_mount(tree.get(), "", AT_FDCWD, target.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
         return fail(failed("mount '" + source + "'"));
@@ -101,7 +102,8 @@ Result<void> make_device(const std::string& root, const std::string& name) {
         if (usable || errno == ENXIO) return {};
         ::unlink(target.c_str());
     }
-    if (const Failure failure = make_mount_point(target.c_str(), true))
+    Sys sys;
+    if (const Failure failure = make_mount_point(sys, target.c_str(), true))
         return fail(system_error("make '" + target + "'", failure.error));
     if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0)
         return fail(failed("mount '" + source + "'"));

@@ -70,6 +70,7 @@ AgentHub::AgentHub(HubPorts ports, HubSettings settings)
     : ports_(std::move(ports)),
       settings_(std::move(settings)),
       tasks_(ports_.reader),
+      job_files_(ports_.reader, ports_.blobs, settings_.workspace),
       logs_(ports_.blobs, tasks_, settings_.logs) {
     const Result<void> restored = tasks_.restore(settings_.workspace);
     if (!restored) log(Level::Error, "tasks_not_restored", {{"error", restored.error().message}});
@@ -246,6 +247,7 @@ void AgentHub::list_blobs(const ports::HttpRequest& request, const Route& route,
     const std::string prefix = request.query_value("prefix").value_or("");
     if (!tasks_.may_read(route.node, route.container, prefix))
         return responder.respond(answer(403, "no task on this node needs '" + prefix + "'"));
+    job_files_.refresh(route.container, prefix);
     const Result<ports::BlobPage> page =
         ports_.blobs.list({.container = route.container,
                            .prefix = prefix,
@@ -263,6 +265,7 @@ void AgentHub::list_blobs(const ports::HttpRequest& request, const Route& route,
 void AgentHub::get_blob(const Route& route, ports::Responder& responder) {
     if (!tasks_.may_read(route.node, route.container, route.path))
         return responder.respond(answer(403, "no task on this node needs '" + route.path + "'"));
+    job_files_.refresh(route.container, route.path);
     const Result<std::optional<ports::BlobInfo>> blob = ports_.blobs.find(route.container, route.path);
     if (!blob) return responder.respond(answer(blob.error()));
     if (!*blob) return responder.respond(answer(404, "there is no blob '" + route.path + "'"));
@@ -308,13 +311,16 @@ namespace {
 
 constexpr std::size_t kTasksInHelloMax = 4096;
 constexpr std::size_t kShortTextMax = 1024;
+constexpr std::int64_t kRanMicrosMax = 10LL * 365 * 24 * 3600 * 1'000'000;
 constexpr std::size_t kMessageMax = 8192;
 
 // Enumerators come as plain numbers: those we do not know are refused, and texts are kept to a sane length.
 bool is_sound(TaskReport& report) {
+    report.ran_micros = std::clamp<std::int64_t>(report.ran_micros, 0, kRanMicrosMax);
     report.end.message.resize(std::min(report.end.message.size(), kMessageMax));
     report.end.traceback_line.resize(std::min(report.end.traceback_line.size(), kShortTextMax));
     report.end.error_code.resize(std::min(report.end.error_code.size(), kShortTextMax));
+    if (report.end.log.size() > limits::kReportedLogBytes) return false;
     return report.phase <= TaskPhase::Ended && report.end.reason <= EndReason::Preempted && report.task.job &&
            report.task.attempt > 0 && report.task.index >= 0;
 }

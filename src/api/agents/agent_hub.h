@@ -15,6 +15,7 @@
 #include "api/agents/log_writer.h"
 #include "api/agents/task_table.h"
 #include "api/log_source.h"
+#include "app/job_files.h"
 #include "core/plane/events.h"
 #include "ports/blobs.h"
 #include "ports/clock.h"
@@ -92,6 +93,7 @@ class AgentHub final : public ports::HttpApplication, public ports::AgentLinks, 
     HubPorts ports_;
     const HubSettings settings_;
     TaskTable tasks_;
+    const app::JobFiles job_files_;
     LogWriter logs_;
 
     std::mutex mutex_;  // guards what follows

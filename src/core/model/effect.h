@@ -30,15 +30,8 @@ struct PublishOutputs {
     int attempt = 0;
     bool operator==(const PublishOutputs&) const = default;
 };
-// Writes system_logs/lifecycle.txt from the event table.
-struct WriteLifecycle {
-    JobId job;
-    std::string workspace;
-    std::string name;
-    bool operator==(const WriteLifecycle&) const = default;
-};
 
-using Effect = std::variant<StartNode, StopNode, PublishOutputs, WriteLifecycle>;
+using Effect = std::variant<StartNode, StopNode, PublishOutputs>;
 
 struct OutboxEntry {
     std::int64_t id = 0;

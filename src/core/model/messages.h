@@ -56,6 +56,8 @@ struct TaskReport {
     TaskRef task;
     TaskPhase phase = TaskPhase::Assigned;
     std::int64_t at_micros = 0;
+    std::int64_t ran_micros =
+        0;  // since its command began; 0: it did not. A short task is reported once, at its end
     TaskEnd end;
 };
 // First frame of a control link: who I am, and every task I hold.

@@ -84,6 +84,7 @@ struct TaskEnd {
     std::string message;
     std::string traceback_line;
     bool has_outputs = false;  // files are staged and wait to be published
+    std::string log;           // all of it, where it was short and nothing of it had been sent before
     Usage usage;
     bool operator==(const TaskEnd&) const = default;
     bool succeeded() const { return reason == EndReason::Exited && exit_code == 0; }

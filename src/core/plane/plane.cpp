@@ -20,6 +20,7 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
     for (const Node& row : rows.nodes) {
         LiveNode& node = nodes_[row.id];
         node.row = row;
+        node.stored = row;
         node.last_heard = now;
         node.last_effect = now;
         LivePool& pool = pools_.at(row.pool);
@@ -180,8 +181,10 @@ void Plane::flush(Outcome& out) {
     }
     for (const NodeId id : changed_nodes_) {
         const auto live = nodes_.find(id);
-        if (live == nodes_.end()) continue;
+        // One that was freed and taken again in the same batch is as it was.
+        if (live == nodes_.end() || live->second.stored == live->second.row) continue;
         ++live->second.row.version;
+        live->second.stored = live->second.row;
         out.writes.nodes.push_back(live->second.row);
     }
     for (auto& [id, node] : gone_nodes_) {

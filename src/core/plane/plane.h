@@ -78,7 +78,8 @@ class Plane {
     };
     struct LiveNode {
         Node row;
-        std::uint64_t link = 0;  // 0: none
+        std::optional<Node> stored;  // as the store has it
+        std::uint64_t link = 0;      // 0: none
         Instant last_heard{};
         Instant last_effect{};  // when its provider last did something for it
         std::string host;
@@ -109,6 +110,7 @@ class Plane {
     void apply_one(const SubmitJob& event, Instant now, Outcome& out);
     void apply_one(const CancelJob& event, Instant now, Outcome& out);
     void apply_one(const EditJob& event, Instant now, Outcome& out);
+    void begin_running(LiveJob& job, const LiveNode& node, Instant since, Outcome& out);
     void apply_report(LiveNode& node, const TaskReport& report, Instant now, Outcome& out);
     void end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out);
     void settle_attempt(LiveJob& job, Instant now, Outcome& out);

@@ -140,6 +140,8 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
     }
     Task& task = found->second;
     LiveJob& job = jobs_.at(task.ref.job);
+    if (report.phase == TaskPhase::Running || report.ran_micros > 0)
+        begin_running(job, node, now - Duration(report.ran_micros), out);
     if (report.phase == TaskPhase::Ended) {
         out.sends.push_back({node.row.id, ForgetTask{report.task}});
         return end_task(task, TaskPhase::Ended, report.end, now, out);
@@ -148,14 +150,18 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
     task.phase = report.phase;
     changed_tasks_.insert(task.ref);
     if (job.head.status == JobStatus::CancelRequested) return;
-    if (report.phase == TaskPhase::Running && job.head.status == JobStatus::Preparing) {
-        if (!job.head.started_at) job.head.started_at = now;
-        set_status(job, JobStatus::Running, "on " + to_string(node.row.id), now, out);
-    }
     const bool all_finalizing = std::ranges::all_of(
         job.tasks, [&](const TaskRef& ref) { return tasks_.at(ref).phase >= TaskPhase::Finalizing; });
     if (all_finalizing && job.head.status != JobStatus::Finalizing)
         set_status(job, JobStatus::Finalizing, "", now, out);
+}
+
+void Plane::begin_running(LiveJob& job, const LiveNode& node, Instant since, Outcome& out) {
+    if (job.head.status != JobStatus::Preparing) return;
+    // The agent tells for how long; its clock need not agree with ours.
+    since = std::max(since, job.head.submitted_at);
+    if (!job.head.started_at) job.head.started_at = since;
+    set_status(job, JobStatus::Running, "on " + to_string(node.row.id), since, out);
 }
 
 void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out) {
@@ -237,7 +243,6 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     head.warning = status == JobStatus::Completed ? head.warning : "";
     set_status(job, status, head.error ? head.error->message : "", now, out);
     forget_attempt(job);
-    add_effect(WriteLifecycle{head.id, head.workspace, head.name}, out);
     names_.erase(head.workspace + '\n' + head.name);
     ended_jobs_[head.id] = head;
     jobs_.erase(head.id);

@@ -103,6 +103,25 @@ TEST(Plane, TakesAJobFromZeroNodesToCompleted) {
     EXPECT_TRUE(world.plane.rows().jobs.empty());
 }
 
+TEST(Plane, TellsOfAShortRunFromTheReportOfItsEnd) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.now += 1s;
+    world.apply(TaskReported{
+        {1}, world.links_of(1), {.task = kFirst, .phase = TaskPhase::Ended, .ran_micros = 5000}});
+    EXPECT_EQ(world.story["a"], "Queued Preparing Running Completed");
+    EXPECT_EQ(world.heads["a"].started_at, world.now - 5ms);
+}
+
+TEST(Plane, DoesNotBelieveThatATaskBeganBeforeItsJob) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.apply(TaskReported{{1},
+                             world.links_of(1),
+                             {.task = kFirst, .phase = TaskPhase::Ended, .ran_micros = 3'600'000'000'000}});
+    EXPECT_EQ(world.heads["a"].started_at, world.heads["a"].submitted_at);
+}
+
 TEST(Plane, GivesTheNextJobTheNodeThatIsThere) {
     World world(1);
     world.carry_out(world.submit("a"));

@@ -1,0 +1,34 @@
+#pragma once
+// The folders of a node's tasks: <node folder>/tasks/<number>. One whose task left it as it was serves the
+// next task: making and removing folders costs more than a no-op command.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace lavant::agent {
+
+// Whether a working folder is as it was made: nothing in it but the empty folders outputs and logs, and no
+// modes or attributes that the next task would meet.
+bool is_untouched(const std::string& working_folder);
+
+class Spool {
+ public:
+    explicit Spool(const std::string& node_folder) : folder_(node_folder + "/tasks") {}
+
+    // A folder for a task. One that served before has the files of task_files.h, to be written over, and a
+    // working folder with outputs and logs; a task with code of its own gets an empty one.
+    [[nodiscard]] Result<std::string> take(bool empty);
+    // Of a task that is forgotten. `reusable`: no process of it is left, and its working folder is untouched.
+    [[nodiscard]] Result<void> give_back(const std::string& folder, bool reusable);
+
+ private:
+    static constexpr std::size_t kSparesMax = 4;
+    std::string folder_;
+    std::uint64_t last_ = 0;
+    std::vector<std::string> spares_;
+};
+
+}  // namespace lavant::agent

@@ -1,0 +1,36 @@
+#pragma once
+// Files of a job that are made when somebody looks, from what the database knows: system_logs/lifecycle.txt
+// (a line per state, with time and reason, also while the job runs) and the log of a job so short that it
+// came with the report of its end. They cost nothing where nobody looks.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/record.h"
+#include "ports/blobs.h"
+#include "ports/store.h"
+
+namespace lavant::app {
+
+std::string render_lifecycle(const std::vector<HistoryEvent>& events);
+
+class JobFiles {
+ public:
+    JobFiles(ports::Reader& reader, ports::BlobStore& blobs, std::string workspace)
+        : reader_(reader), blobs_(blobs), workspace_(std::move(workspace)) {}
+
+    // Brings those files up to date that `blob` (a blob's name, or the prefix of a listing) reaches. Best
+    // effort: a look must not fail because of it. Any thread.
+    void refresh(std::string_view container, std::string_view blob) const;
+
+ private:
+    [[nodiscard]] Result<void> refresh_below(const std::string& job, std::string_view at) const;
+    [[nodiscard]] Result<void> keep(const std::string& blob, std::string_view text) const;
+    ports::Reader& reader_;
+    ports::BlobStore& blobs_;
+    const std::string workspace_;
+};
+
+}  // namespace lavant::app
