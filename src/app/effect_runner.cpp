@@ -38,7 +38,8 @@ void PooledEffectRunner::run(const OutboxEntry& entry) {
     const bool queued = executor.post([this, entry] {
         const Result<void> done = carry_out(entry);
         if (!done) log(Level::Warning, "effect_failed", {{"message", done.error().message}});
-        ports_.post(plane::EffectDone{entry.id, done.has_value(), done ? "" : done.error().message});
+        ports_.post(done ? plane::EffectDone{entry.id}
+                         : plane::EffectDone{entry.id, false, done.error().message, done.error().code});
     });
     if (!queued) ports_.post(plane::EffectDone{entry.id, false, "the server is too busy or is stopping"});
 }

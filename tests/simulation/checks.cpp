@@ -65,6 +65,7 @@ void World::check_end() {
             if (log_durable_[ref] != produced_[ref]) fail("log lines of " + asked.name + " are missing");
         }
         const bool outputs = head.id.value % 3 == 0;
+        if (can_never_publish(head.id)) fail(asked.name + " is Completed without its outputs");
         if (outputs && published_[head.id] != std::set<int>{head.attempt})
             fail("outputs of " + asked.name + " are missing");
     }

@@ -100,7 +100,12 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     if (generation != server_generation_ && chance(50)) return;
     const bool fails = nemeses_on_ && nemeses_.bad_provider && chance(15);
     std::string problem = fails ? "out of order" : "";
-    if (!fails) {
+    ErrorCode code = ErrorCode::Unavailable;
+    const auto* wanted = std::get_if<PublishOutputs>(&entry.effect);
+    if (wanted != nullptr && can_never_publish(wanted->job)) {
+        problem = "a file is in the way";
+        code = ErrorCode::Conflict;
+    } else if (!fails) {
         if (const auto* start = std::get_if<StartNode>(&entry.effect))
             problem = start_node(start->node).value_or("");
         if (const auto* stop = std::get_if<StopNode>(&entry.effect)) stop_node(stop->node);
@@ -113,7 +118,7 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         }
     }
     if (generation != server_generation_) return;
-    post(plane::EffectDone{entry.id, problem.empty(), problem});
+    post(plane::EffectDone{entry.id, problem.empty(), problem, code});
 }
 
 std::optional<std::string> World::start_node(NodeId id) {

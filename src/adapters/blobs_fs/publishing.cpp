@@ -63,6 +63,7 @@ Result<void> merge(const Place& from, const Place& to, const std::string& shown,
     if (depth > kSegments)
         return fail(ErrorCode::InvalidArgument, "cannot publish '" + shown + "': it is too deep");
     const Fd source = open_beneath(from.folder, from.name, O_RDONLY | O_DIRECTORY);
+    if (!source && errno == ENOENT) return {};  // moved by a call that ran at the same time
     const Fd target = open_beneath(to.folder, to.name, O_RDONLY | O_DIRECTORY);
     if (!source || !target) return fail(system_error("open '" + shown + "' to publish it", errno));
     LAVANT_TRY(const auto names, names_in(source));

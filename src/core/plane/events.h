@@ -80,6 +80,7 @@ struct EffectDone {
     std::int64_t outbox = 0;
     bool succeeded = true;
     std::string message;
+    ErrorCode code = ErrorCode::Unavailable;  // of a failure: whether it is worth another try
 };
 struct NodesHeld {  // what the provider holds: the reconciler compares
     struct Held {

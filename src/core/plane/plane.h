@@ -26,6 +26,7 @@ struct Settings {
     Duration start_timeout = std::chrono::seconds{120};  // from request to Hello
     Duration stop_grace = std::chrono::seconds{10};      // from SIGTERM to SIGKILL
     Duration retry_delay = std::chrono::seconds{5};      // of effects and of nodes that did not start
+    Duration retry_delay_max = std::chrono::minutes{5};  // of effects, whose delay doubles with every failure
     Duration late_wake = std::chrono::seconds{5};        // later than planned by this much: we were suspended
 };
 
@@ -102,6 +103,7 @@ class Plane {
     void record(const LiveJob& job, std::string what, std::string detail, Instant now, Outcome& out);
     void record(const Node& node, std::string detail, Instant now, Outcome& out);
     void add_effect(Effect effect, Outcome& out);
+    void retry_effect(std::int64_t outbox, Instant now);
     bool has_effect_for(NodeId node) const;
     void flush(Outcome& out);
 
@@ -160,6 +162,7 @@ class Plane {
     std::map<TaskRef, Task> tasks_;
     std::map<std::int64_t, OutboxEntry> outbox_;
     std::vector<Retry> retries_;
+    std::map<std::int64_t, int> failures_;  // of effects that are still in the outbox
     Resources promised_;
     std::optional<Starved> starved_;
     std::optional<Instant> next_wake_;

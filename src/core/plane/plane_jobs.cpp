@@ -216,16 +216,19 @@ void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& 
     enqueue(job);
 }
 
-// The job ends: every task has ended and what they made is in its place. `job` is gone when this returns.
+// The job ends: every task has ended and what they made is in its place, or cannot be put there (which
+// `head.error` tells). `job` is gone when this returns.
 void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     const Task* failed = failed_task(job);
     JobHead& head = job.head;
-    JobStatus status = JobStatus::Completed;
+    JobStatus status = head.error ? JobStatus::Failed : JobStatus::Completed;
     if (head.cancel_requested_at) {
         status = JobStatus::Canceled;
     } else if (failed != nullptr) {
         status = JobStatus::Failed;
+        const std::string unpublished = head.error ? "; " + head.error->message : "";
         head.error = explain_failure(failed->end, to_string(failed->node));
+        head.error->message += unpublished;
     }
     for (const TaskRef& ref : job.tasks) {
         const Usage& usage = tasks_.at(ref).end.usage;
@@ -235,7 +238,9 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     }
     head.ended_at = now;
     head.warning = status == JobStatus::Completed ? head.warning : "";
-    set_status(job, status, head.error ? head.error->message : "", now, out);
+    const std::string detail = head.error ? head.error->message : "";
+    if (status != JobStatus::Failed) head.error.reset();
+    set_status(job, status, detail, now, out);
     forget_attempt(job);
     add_effect(WriteLifecycle{head.id, head.workspace, head.name}, out);
     names_.erase(head.workspace + '\n' + head.name);
