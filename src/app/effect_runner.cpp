@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/staging.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
 
@@ -48,6 +49,8 @@ Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
     if (const auto* start = std::get_if<StartNode>(&entry.effect)) return carry_out(*start, entry.id);
     if (const auto* stop = std::get_if<StopNode>(&entry.effect)) return ports_.nodes.stop_node(stop->node);
     if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) return carry_out(*publish);
+    if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
+        return drop_staged(ports_.blobs, drop->job, drop->attempt);
     return carry_out(std::get<WriteLifecycle>(entry.effect));
 }
 
@@ -56,10 +59,7 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 }
 
 Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
-    const std::string staged = std::string(ports::kStagingFolder) + "/" + std::to_string(effect.job.value) +
-                               "-" + std::to_string(effect.attempt);
-    LAVANT_TRY_VOID(ports_.blobs.publish(kBlobContainer, staged, ""));
-    return ports_.blobs.publish(kArtifactContainer, staged, "");
+    return publish_staged(ports_.blobs, effect.job, effect.attempt);
 }
 
 Result<void> PooledEffectRunner::carry_out(const WriteLifecycle& effect) {

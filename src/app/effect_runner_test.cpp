@@ -6,6 +6,7 @@
 
 #include "adapters/blobs_fs/fs_blob_store.h"
 #include "adapters/memory/memory_store.h"
+#include "app/staging.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
 #include "tests/support/temporary_folder.h"
@@ -65,6 +66,26 @@ TEST_F(EffectRunner, TellsWhetherAnotherTryIsWorthIt) {
     EXPECT_FALSE(done.succeeded);
     EXPECT_EQ(done.code, ErrorCode::Conflict);
     EXPECT_NE(done.message.find("data"), std::string::npos) << done.message;
+}
+
+TEST_F(EffectRunner, DropsWhatNobodyWillPublish) {
+    put(".lavant-staging/5-2/data/model");
+    put(".lavant-staging/5-3/data/model");
+    for (int repeated = 0; repeated < 2; ++repeated)
+        EXPECT_TRUE(run(DropStaged{.job = {5}, .attempt = 2}).succeeded);
+    EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-3"});
+}
+
+TEST_F(EffectRunner, SweepsWhatNoLiveAttemptOwns) {
+    for (const char* folder : {"5-1", "5-2", "6-1", "odd"})
+        put(".lavant-staging/" + std::string(folder) + "/data/model");
+    ASSERT_TRUE(blobs_->put_bytes(kArtifactContainer, ".lavant-staging/4-1/a", "x"));
+    JobHead live;
+    live.id = {5};
+    live.attempt = 2;
+    ASSERT_TRUE(sweep_staging(*blobs_, {live}));
+    EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-2"});
+    EXPECT_TRUE(blobs_->list_staged(kArtifactContainer)->empty());
 }
 
 }  // namespace

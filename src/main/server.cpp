@@ -24,6 +24,7 @@
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
+#include "app/staging.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "main/data_folder.h"
@@ -251,6 +252,8 @@ Result<std::string> Server::Parts::start() {
         .folder = folder_.nodes(), .executable = "", .server_url = url_, .ca_file = certificates_.ca_file});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
+    if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)
+        log(Level::Warning, "staging_not_swept", {{"message", swept.error().message}});
     LAVANT_TRY(const int opened, listen(port));
     (void)opened;
     loop_thread_ = std::thread([this] {

@@ -81,8 +81,13 @@ class BlobStore {
     virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
     // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`;
     // what is there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
+    // What cannot be moved stays, is told of, and keeps nothing else back.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,
                                                const std::string& to) = 0;
+    // The folders right below kStagingFolder, and the end of one with all that is in it (none there: done).
+    [[nodiscard]] virtual Result<std::vector<std::string>> list_staged(const std::string& container) = 0;
+    [[nodiscard]] virtual Result<void> drop_staged(const std::string& container,
+                                                   const std::string& folder) = 0;
 };
 
 }  // namespace lavant::ports

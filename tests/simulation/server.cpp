@@ -109,6 +109,8 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         if (const auto* start = std::get_if<StartNode>(&entry.effect))
             problem = start_node(start->node).value_or("");
         if (const auto* stop = std::get_if<StopNode>(&entry.effect)) stop_node(stop->node);
+        if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
+            staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
             published_[publish->job].insert(publish->attempt);
             if (published_[publish->job].size() > 1)

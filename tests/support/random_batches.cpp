@@ -141,10 +141,11 @@ void RandomBatches::change_pool(WriteBatch& batch) {
 void RandomBatches::change_outbox(WriteBatch& batch) {
     if (outbox_.empty() || chance(50)) {
         const std::int64_t id = ++last_outbox_;
-        const std::array<Effect, 4> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
+        const std::array<Effect, 5> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
                                                PublishOutputs{JobId{number(1, 9)}, "w", text(), 3},
-                                               WriteLifecycle{JobId{number(1, 9)}, text(), "n"}};
-        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 3))]});
+                                               WriteLifecycle{JobId{number(1, 9)}, text(), "n"},
+                                               DropStaged{JobId{number(1, 9)}, 2}};
+        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 4))]});
         outbox_.push_back(id);
         return;
     }

@@ -395,4 +395,29 @@ Result<void> FsBlobStore::publish(const std::string& container, const std::strin
     return blobs::publish_beneath(top.get(), from, to);
 }
 
+Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& container) {
+    std::vector<std::string> folders;
+    if (!has_container(container)) return folders;
+    LAVANT_TRY(const Fd top, open_container(container, std::string(ports::kStagingFolder)));
+    const std::string staging = root_ + "/" + key_of(container, std::string(ports::kStagingFolder));
+    if (!is_folder_at(top.get(), std::string(ports::kStagingFolder))) return folders;
+    LAVANT_TRY(const std::vector<DirectoryEntry> entries, list_directory(staging));
+    for (const DirectoryEntry& entry : entries) folders.push_back(entry.name);
+    return folders;
+}
+
+// Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder.
+Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
+    const std::string name = std::string(ports::kStagingFolder) + "/" + folder;
+    LAVANT_TRY(const Fd top, open_container(container, name));
+    const Fd staging = open_beneath(top.get(), std::string(ports::kStagingFolder), O_RDONLY | O_DIRECTORY);
+    if (!staging && errno == ENOENT) return {};
+    if (!staging) return fail(system_error("open the staging folder of '" + container + "'", errno));
+    growing_.forget_below(key_of(container, name) + "/");
+    const std::string doomed = temporary_path();
+    if (::renameat(staging.get(), folder.c_str(), AT_FDCWD, doomed.c_str()) == 0) return remove_tree(doomed);
+    if (errno == ENOENT) return {};
+    return fail(system_error("drop the staged folder '" + name + "'", errno));
+}
+
 }  // namespace lavant::adapters

@@ -38,7 +38,14 @@ struct WriteLifecycle {
     bool operator==(const WriteLifecycle&) const = default;
 };
 
-using Effect = std::variant<StartNode, StopNode, PublishOutputs, WriteLifecycle>;
+// Removes what attempt `attempt` staged and nobody will publish.
+struct DropStaged {
+    JobId job;
+    int attempt = 0;
+    bool operator==(const DropStaged&) const = default;
+};
+
+using Effect = std::variant<StartNode, StopNode, PublishOutputs, WriteLifecycle, DropStaged>;
 
 struct OutboxEntry {
     std::int64_t id = 0;

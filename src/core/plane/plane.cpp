@@ -46,7 +46,9 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
     }
     for (const Task& row : rows.tasks) {
         tasks_[row.ref] = row;
-        jobs_.at(row.ref.job).tasks.push_back(row.ref);
+        LiveJob& job = jobs_.at(row.ref.job);
+        job.tasks.push_back(row.ref);
+        job.may_have_staged |= row.end.has_outputs || row.phase == TaskPhase::Finalizing;
         const auto node = nodes_.find(row.node);
         if (row.phase != TaskPhase::Ended && row.phase != TaskPhase::Lost) {
             CHECK(node != nodes_.end(), "a task that has not ended has a node");
@@ -100,6 +102,7 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
         const auto job = jobs_.find(publish->job);
         CHECK(job != jobs_.end(), "a job stays live until its outputs are published");
         if (!event.succeeded) job->second.head.error = explain_unpublished(event.code, event.message);
+        job->second.may_have_staged = !event.succeeded;
         conclude(job->second, now, out);
     }
 }

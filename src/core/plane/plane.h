@@ -59,8 +59,9 @@ class Plane {
  private:
     struct LiveJob {
         JobHead head;
-        std::vector<TaskRef> tasks;  // of the current attempt
-        bool is_new = false;         // not yet in the store: the row is in `added_`
+        std::vector<TaskRef> tasks;    // of the current attempt
+        bool is_new = false;           // not yet in the store: the row is in `added_`
+        bool may_have_staged = false;  // files of the current attempt that are not published
     };
     struct QueueKey {  // highest priority first, then oldest
         int rank = 0;
@@ -119,7 +120,7 @@ class Plane {
     void set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out);
     void enqueue(LiveJob& job);
     void dequeue(LiveJob& job);
-    void forget_attempt(LiveJob& job);
+    void forget_attempt(LiveJob& job, Outcome& out);
     const Task* failed_task(const LiveJob& job) const;
     LivePool& pool_for(const Pool& wanted);
     const JobHead* ended_in_this_batch(const std::string& workspace, const std::string& name) const;

@@ -80,6 +80,49 @@ TEST(PlaneEnds, KeepsTheCauseOfAJobThatFailedBeforeItsOutputsCouldNotBePublished
     EXPECT_EQ(world.status("b"), "Canceled");
 }
 
+TEST(PlaneEnds, DropsWhatAnAttemptStagedThatIsNotPublished) {
+    World world;
+    world.retry.on_exit_codes = {75};
+    world.carry_out(world.submit("a"));
+    const Outcome again = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75, .has_outputs = true});
+    EXPECT_EQ(count_effects<PublishOutputs>(again), 0);
+    ASSERT_EQ(count_effects<DropStaged>(again), 1);
+    EXPECT_EQ(effect_of<DropStaged>(again), (DropStaged{{1}, 1}));
+
+    const Outcome ended = world.report(1, {{1}, 2, 0}, TaskPhase::Ended, {.has_outputs = true});
+    EXPECT_EQ(count_effects<DropStaged>(ended), 0);
+    const Outcome published = world.apply(EffectDone{effect_id<PublishOutputs>(ended)});
+    EXPECT_EQ(count_effects<DropStaged>(published), 0);
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(PlaneEnds, DropsWhatCouldNotBePublishedOrWasStagedHalf) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    const Outcome failed =
+        world.apply(EffectDone{effect_id<PublishOutputs>(ended), false, "taken", ErrorCode::Conflict});
+    EXPECT_EQ(effect_of<DropStaged>(failed), (DropStaged{{1}, 1}));
+
+    world.carry_out(world.submit("b"));
+    world.report(1, {{2}, 1, 0}, TaskPhase::Finalizing);
+    const Outcome half = world.report(1, {{2}, 1, 0}, TaskPhase::Ended,
+                                      {.reason = EndReason::PrepareFailed, .message = "not staged"});
+    EXPECT_EQ(effect_of<DropStaged>(half), (DropStaged{{2}, 1}));
+
+    world.carry_out(world.submit("c"));
+    EXPECT_EQ(count_effects<DropStaged>(world.report(1, {{3}, 1, 0}, TaskPhase::Ended)), 0);
+}
+
+TEST(PlaneEnds, DropsWhatALostTaskMayHaveStaged) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    const Outcome lost = world.link(1);  // without the task
+    EXPECT_EQ(effect_of<DropStaged>(lost), (DropStaged{{1}, 1}));
+    EXPECT_EQ(world.heads["a"].attempt, 2);
+}
+
 TEST(PlaneEnds, KeepsWhatAFailedJobWroteAndTellsWhy) {
     World world;
     world.carry_out(world.submit("a"));

@@ -1,6 +1,7 @@
 // The life of a job: submission, reports of its tasks, retries, cancellation, the end.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -159,6 +160,9 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
 }
 
 void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out) {
+    // Of a lost one nobody knows how far it came.
+    jobs_.at(task.ref.job).may_have_staged |=
+        end.has_outputs || task.phase == TaskPhase::Finalizing || phase == TaskPhase::Lost;
     task.phase = phase;
     task.end = end;
     changed_tasks_.insert(task.ref);
@@ -207,7 +211,7 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
 
 void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out) {
     ++job.head.retries_used;
-    forget_attempt(job);
+    forget_attempt(job, out);
     ++job.head.attempt;
     set_status(job, JobStatus::Queued,
                "retry " + std::to_string(job.head.retries_used) + " of " +
@@ -241,7 +245,7 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     const std::string detail = head.error ? head.error->message : "";
     if (status != JobStatus::Failed) head.error.reset();
     set_status(job, status, detail, now, out);
-    forget_attempt(job);
+    forget_attempt(job, out);
     add_effect(WriteLifecycle{head.id, head.workspace, head.name}, out);
     names_.erase(head.workspace + '\n' + head.name);
     ended_jobs_[head.id] = head;
@@ -254,12 +258,13 @@ void Plane::set_status(LiveJob& job, JobStatus status, std::string detail, Insta
     record(job, std::string(name_of(status)), std::move(detail), now, out);
 }
 
-void Plane::forget_attempt(LiveJob& job) {
+void Plane::forget_attempt(LiveJob& job, Outcome& out) {
     for (const TaskRef& ref : job.tasks) {
         if (changed_tasks_.erase(ref) > 0) ended_tasks_[ref] = tasks_.at(ref);
         tasks_.erase(ref);
     }
     job.tasks.clear();
+    if (std::exchange(job.may_have_staged, false)) add_effect(DropStaged{job.head.id, job.head.attempt}, out);
 }
 
 void Plane::enqueue(LiveJob& job) {

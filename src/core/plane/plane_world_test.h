@@ -92,6 +92,22 @@ int count_effects(const Outcome& out) {
         out.effects, [](const OutboxEntry& entry) { return std::holds_alternative<Kind>(entry.effect); }));
 }
 
+// The first effect of that kind; the test must know that there is one.
+template <class Kind>
+const OutboxEntry& entry_of(const Outcome& out) {
+    return *std::ranges::find_if(
+        out.effects, [](const OutboxEntry& entry) { return std::holds_alternative<Kind>(entry.effect); });
+}
+template <class Kind>
+std::int64_t effect_id(const Outcome& out) {
+    return entry_of<Kind>(out).id;
+}
+template <class Kind>
+std::optional<Kind> effect_of(const Outcome& out) {
+    if (count_effects<Kind>(out) != 1) return std::nullopt;
+    return std::get<Kind>(entry_of<Kind>(out).effect);
+}
+
 inline const TaskRef kFirst{{1}, 1, 0};
 
 }  // namespace lavant::plane
