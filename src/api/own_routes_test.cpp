@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 
 #include "api/test_world.h"
 #include "base/files.h"
@@ -190,6 +191,7 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     ASSERT_TRUE(world_.blobs().append("azureml", blob, 4, "two\n"));
     EXPECT_FALSE(log->finished);
     world_.set_status("a1", JobStatus::Completed);
+    world_.api().tick();
     EXPECT_EQ(log->streamed, "one\ntwo\n");
     EXPECT_TRUE(log->finished);
     EXPECT_EQ(world_.feed.subscribers(), 0U);
@@ -198,6 +200,19 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     const auto late = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1&offset=2", "", {}});
     EXPECT_EQ(late->streamed, "e\ntwo\n");
     EXPECT_TRUE(late->finished);
+}
+
+TEST_F(OwnRoutes, ReadsNoLogOnTheThreadThatTellsOfTheEnd) {
+    world_.add_job("a1", JobStatus::Running);
+    const auto log = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}});
+    std::promise<void> finished;
+    log->on_finish = [&] { finished.set_value(); };
+    const std::string blob = "ExperimentRun/dcid.a1/user_logs/std_log.txt";
+    ASSERT_TRUE(world_.blobs().append("azureml", blob, 0, "one\n"));
+    world_.set_status("a1", JobStatus::Completed);  // publishes, as the control loop does
+    finished.get_future().wait();
+    EXPECT_EQ(log->streamed, "one\n");
+    EXPECT_NE(log->written_by, std::this_thread::get_id());
 }
 
 TEST_F(OwnRoutes, TakesTheFirstProcessLogOfAJobThatHasSeveral) {
