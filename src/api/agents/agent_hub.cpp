@@ -124,7 +124,8 @@ void AgentHub::send(NodeId node, ToAgent message) {
         tasks_.forgotten(forget->task);
         if (!tasks_.has_job(forget->task.job)) logs_.forget(forget->task.job);
     } else if (std::holds_alternative<ReleaseNode>(message)) {
-        tasks_.released(node);
+        for (const JobId job : tasks_.released(node))
+            if (!tasks_.has_job(job)) logs_.forget(job);
     }
     std::shared_ptr<ports::SocketPeer> peer;
     {
@@ -143,7 +144,13 @@ void AgentHub::drop_links() {
         links = links_;
     }
     for (const auto& [node, link] : links) link.peer->close();
+    // What was to be said and was not may have been that a task is over.
+    const Result<void> restored = tasks_.restore(settings_.workspace);
+    if (!restored) log(Level::Warning, "tasks_not_restored", {{"error", restored.error().message}});
+    logs_.forget_ended();
 }
+
+AgentHub::Holdings AgentHub::holdings() const { return {tasks_.size(), logs_.jobs()}; }
 
 bool AgentHub::post(plane::Event event) { return ports_.post(std::move(event), {}); }
 

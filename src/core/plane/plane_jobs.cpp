@@ -141,10 +141,7 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
     }
     Task& task = found->second;
     LiveJob& job = jobs_.at(task.ref.job);
-    if (report.phase == TaskPhase::Ended) {
-        out.sends.push_back({node.row.id, ForgetTask{report.task}});
-        return end_task(task, TaskPhase::Ended, report.end, now, out);
-    }
+    if (report.phase == TaskPhase::Ended) return end_task(task, TaskPhase::Ended, report.end, now, out);
     if (report.phase <= task.phase) return;
     task.phase = report.phase;
     changed_tasks_.insert(task.ref);
@@ -160,6 +157,7 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
 }
 
 void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out) {
+    out.sends.push_back({task.node, ForgetTask{task.ref}});  // If the node is gone: whoever keeps its links.
     // Of a lost one nobody knows how far it came.
     jobs_.at(task.ref.job).may_have_staged |=
         end.has_outputs || task.phase == TaskPhase::Finalizing || phase == TaskPhase::Lost;

@@ -199,6 +199,19 @@ TEST(Plane, EndsATaskThatItsAgentNoLongerKnows) {
     EXPECT_EQ(world.heads["a"].error->code, "NodeLost");
 }
 
+TEST(Plane, SaysThatALostTaskIsForgotten) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    EXPECT_EQ(count<ForgetTask>(world.link(1)), 1) << "its agent does not know it";
+
+    World other;
+    other.carry_out(other.submit("a"));
+    other.now += 1s;
+    const Outcome stop = other.apply(NodesHeld{.nodes = {}, .listed_at = other.now});
+    EXPECT_EQ(count<ForgetTask>(other.apply(EffectDone{effect_id<StopNode>(stop)})), 1) << "its node is gone";
+}
+
 TEST(Plane, SendsAnAssignmentAgainToAnAgentThatNeverGotIt) {
     World world;
     world.carry_out(world.submit("a"));
