@@ -36,7 +36,8 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
     const std::string& name = call.param("name");
     if (!is_plain_name(name, limits::kJobNameChars) || name.find('.') != std::string::npos)
         return fail(ErrorCode::InvalidArgument,
-                    "a job's name has letters, digits, '-' and '_' only, and at most 255 of them");
+                    "a job's name has letters, digits, '-' and '_' only, and at most " +
+                        std::to_string(limits::kJobNameChars) + " of them");
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
     return plan_submission(context,
                            {name, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},

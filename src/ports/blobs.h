@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/model/workspace.h"
 
 namespace lavant::ports {
 
@@ -36,8 +37,7 @@ struct BlobListing {
     int limit = 5000;
 };
 
-// What an attempt uploads lies below this folder of its container until it is published. Hidden from list().
-inline constexpr std::string_view kStagingFolder = ".lavant-staging";
+using lavant::kStagingFolder;  // hidden from list()
 // Whether a blob name lies there. Only the staging routes may read or write such names; others refuse them.
 inline bool is_staged(std::string_view name) { return name.substr(0, name.find('/')) == kStagingFolder; }
 
