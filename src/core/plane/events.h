@@ -50,7 +50,7 @@ struct ExplainJob {
 
 // --- from agents, by way of their links ---
 
-struct EnrolNode {  // the single-use token was presented
+struct EnrolNode {  // the token was presented
     Ticket ticket = 0;
     NodeId node;
 };

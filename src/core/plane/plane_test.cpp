@@ -252,12 +252,27 @@ TEST(Plane, RetriesOnlyWhatThePolicyNames) {
     EXPECT_EQ(world.status("a"), "Failed");
 }
 
-TEST(Plane, LetsANodeEnrolOnce) {
+TEST(Plane, LetsANodeEnrolUntilItsFirstHello) {
     World world;
     world.submit("a");
     EXPECT_TRUE(world.apply(EnrolNode{1, {1}}).replies[0].answer);
-    EXPECT_FALSE(world.apply(EnrolNode{2, {1}}).replies[0].answer);
-    EXPECT_FALSE(world.apply(EnrolNode{3, {77}}).replies[0].answer);
+    const Outcome again = world.apply(EnrolNode{2, {1}});
+    EXPECT_TRUE(again.replies[0].answer) << "the first answer may have been lost";
+    EXPECT_TRUE(again.writes.nodes.empty());
+    world.link(1);
+    EXPECT_FALSE(world.apply(EnrolNode{3, {1}}).replies[0].answer);
+    EXPECT_FALSE(world.apply(EnrolNode{4, {77}}).replies[0].answer);
+}
+
+TEST(Plane, GivesANodeThatOnlyEnrolsNoMoreTimeToStart) {
+    World world;
+    world.submit("a");
+    Outcome lost;
+    for (int i = 0; i < 130 && lost.effects.empty(); ++i) {
+        world.apply(EnrolNode{1, {1}});
+        lost = world.tick(1s);
+    }
+    EXPECT_EQ(count_effects<StartNode>(lost), 1) << "another one in its place";
 }
 
 TEST(Plane, StopsNodesThatNobodyWantsAndRestartsDeadAgents) {
