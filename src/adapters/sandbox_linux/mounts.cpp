@@ -1,6 +1,7 @@
 #include "adapters/sandbox_linux/mounts.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,9 +28,26 @@ bool is_device(int fd) {
     return ::fstat(fd, &found) == 0 && (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode));
 }
 
+constexpr unsigned int kCloneTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+
+// What was checked had no link on its way: one that is there now was put there since.
+int clone_checked(const char* source) {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    const int place = static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, source, &how, sizeof how));
+    if (place < 0) return -1;
+    const int tree = ::open_tree(place, "", kCloneTree | AT_EMPTY_PATH);
+    const int error = errno;
+    ::close(place);
+    errno = error;
+    return tree;
+}
+
 // A detached copy of the mount at `path`, seen as the plan says. -1: errno tells.
 int open_bind(const BindStep& bind, int identity) {
-    const int tree = ::open_tree(AT_FDCWD, bind.path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    const int tree =
+        bind.source != nullptr ? clone_checked(bind.source) : ::open_tree(AT_FDCWD, bind.path, kCloneTree);
     if (tree < 0) return -1;
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_NOSUID;
