@@ -63,6 +63,11 @@ class ControlLoop {
 
     // Handles at most one batch. True if anything was done. The loop's thread only.
     bool step(Instant now);
+    // When there is something to do without an event.
+    std::optional<Instant> next_wake() const;
+    // The store could not be read after a failed commit: the plane may be wrong, and nothing happens before
+    // it was read.
+    bool is_lost() const { return rebuild_at_.has_value(); }
     // Waits for an event or for the next instant at which something is due.
     void wait();
     void wake();  // any thread
@@ -79,13 +84,14 @@ class ControlLoop {
     [[nodiscard]] Result<void> enrich(plane::Event& event);
     void finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now);
     void rebuild(Instant now);
-    void complete_start(StartTask& start);
+    [[nodiscard]] Result<void> complete_start(StartTask& start);
 
     LoopPorts ports_;
     plane::Settings settings_;
     plane::Plane plane_;
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
+    std::optional<Instant> rebuild_at_;  // when the store is to be read again
     Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 

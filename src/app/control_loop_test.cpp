@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "adapters/memory/memory_store.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -48,6 +50,11 @@ class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::
         settle();
     }
 
+    int starts() const {
+        return static_cast<int>(std::ranges::count_if(
+            sent, [](const ToAgent& message) { return std::holds_alternative<StartTask>(message); }));
+    }
+
     adapters::MemoryStore store;
     std::vector<ToAgent> sent;
     std::vector<OutboxEntry> effects;
@@ -83,6 +90,53 @@ TEST(ControlLoop, AnswersUnavailableAndLetsNothingElseOutWhenACommitFails) {
         // What was stored all the same is carried out all the same.
         EXPECT_EQ(rig.effects.size(), fault == adapters::CommitFault::Refuse ? 0U : 1U);
     }
+}
+
+TEST(ControlLoop, AsksAStoreThatCannotBeReadAgainAndAgain) {
+    Rig rig;
+    rig.store.fail_next_commit(adapters::CommitFault::CommitButReportFailure);
+    rig.store.fail_next_reads(200);
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_EQ(rig.answers.size(), 1U);
+    ASSERT_TRUE(rig.submit("b"));
+    for (int i = 0; i < 199; ++i) {
+        EXPECT_EQ(rig.dropped, 0);
+        ASSERT_TRUE(rig.loop.next_wake());
+        EXPECT_GT(*rig.loop.next_wake(), rig.now_) << "not without a pause";
+        EXPECT_FALSE(rig.loop.step(rig.now_)) << "nothing is decided on what may be wrong";
+        rig.now_ = *rig.loop.next_wake();
+        rig.loop.step(rig.now_);
+    }
+    rig.now_ = *rig.loop.next_wake();
+    rig.settle();
+    EXPECT_EQ(rig.dropped, 1);
+    EXPECT_EQ(rig.loop.plane().rows(), *rig.store.load_live());
+    ASSERT_EQ(rig.answers.size(), 2U) << "what came meanwhile was kept";
+    EXPECT_TRUE(rig.answers[1]);
+}
+
+TEST(ControlLoop, CanBeWokenWhileTheStoreCannotBeRead) {
+    Rig rig;
+    rig.store.fail_next_commit(adapters::CommitFault::Refuse);
+    rig.store.fail_next_reads(1);
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    rig.loop.wake();
+    rig.loop.wait();  // would wait for a second of a clock that stands
+}
+
+TEST(ControlLoop, StartsATaskLaterWhenItsLaunchCannotBeReadNow) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_TRUE(rig.loop.start(rig.now_));  // as after a restart: the launch is not in memory
+    rig.store.fail_next_reads(1);
+    rig.start_node();
+    EXPECT_EQ(rig.starts(), 0);
+    ASSERT_TRUE(rig.loop.post(plane::NodeHeard{{1}, 1, 1}));
+    rig.settle();
+    EXPECT_EQ(rig.starts(), 1);
 }
 
 TEST(ControlLoop, SendsTheLaunchWithAnAssignmentAlsoAfterARestart) {

@@ -28,7 +28,7 @@ void World::check_step() {
             final_status_[event.subject] = *status;
         }
     }
-    if (report_.steps % 16 != 0) return;
+    if (report_.steps % 16 != 0 || loop_->is_lost()) return;
     const LiveRows live = loop_->plane().rows();
     const LiveRows stored = *store_.load_live();
     if (live.jobs != stored.jobs) fail("the live jobs differ from the table");

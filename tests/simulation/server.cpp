@@ -25,7 +25,9 @@ void World::start_server() {
                            }},
         settings);
     note("server starts");
+    started_ = false;
     if (!loop_->start(now_)) return fail("the server could not start");
+    started_ = true;
     wake_planned_.reset();
     step_planned_ = false;
     plan_step();
@@ -72,13 +74,26 @@ void World::step_server() {
     }
     if (dying_) return kill_server();
     check_step();
-    const std::optional<Instant> wake = loop_->plane().next_wake();
+    const std::optional<Instant> wake = loop_->next_wake();
     if (!wake || (wake_planned_ && *wake_planned_ <= *wake && *wake_planned_ > now_)) return;
     wake_planned_ = wake;
     const std::uint64_t generation = server_generation_;
     after(std::max(Duration{0}, *wake - now_), [this, generation] {
         if (generation == server_generation_ && loop_) plan_step();
     });
+}
+
+// A server that starts and cannot read is none; one that runs must go on.
+Result<LiveRows> World::load_live() {
+    if (started_ && nemeses_on_ && nemeses_.bad_commits && chance(50))
+        return lavant::fail(ErrorCode::Unavailable, "the disk does not answer");
+    return store_.load_live();
+}
+
+Result<std::string> World::load_launch(JobId job) {
+    if (nemeses_on_ && nemeses_.bad_commits && chance(20))
+        return lavant::fail(ErrorCode::Unavailable, "the disk does not answer");
+    return store_.load_launch(job);
 }
 
 Result<std::vector<bool>> World::commit(const WriteBatch& batch) {

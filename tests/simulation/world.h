@@ -90,12 +90,12 @@ class World final : public ports::AgentLinks,
     void drop_links() override;
     void run(const OutboxEntry& entry) override;
     // --- ports::Store: memory with faults ---
-    Result<LiveRows> load_live() override { return store_.load_live(); }
+    Result<LiveRows> load_live() override;
     Result<std::vector<bool>> commit(const WriteBatch& batch) override;
     Result<std::optional<Job>> find_job(const std::string& workspace, const std::string& name) override {
         return store_.find_job(workspace, name);
     }
-    Result<std::string> load_launch(JobId job) override { return store_.load_launch(job); }
+    Result<std::string> load_launch(JobId job) override;
 
  private:
     struct Planned {
@@ -177,7 +177,8 @@ class World final : public ports::AgentLinks,
 
     adapters::MemoryStore store_;
     std::unique_ptr<app::ControlLoop> loop_;
-    bool dying_ = false;  // the server is dead after a commit; what it says is lost
+    bool dying_ = false;    // the server is dead after a commit; what it says is lost
+    bool started_ = false;  // the server of this generation has read its tables
     std::uint64_t server_generation_ = 0;
     bool step_planned_ = false;
     std::optional<Instant> wake_planned_;

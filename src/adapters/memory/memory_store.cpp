@@ -79,8 +79,20 @@ void MemoryStore::fail_next_commit(CommitFault fault) {
     faults_.push_back(fault);
 }
 
+void MemoryStore::fail_next_reads(int count) {
+    const std::lock_guard lock(mutex_);
+    bad_reads_ = count;
+}
+
+Result<void> MemoryStore::check_readable() {
+    if (bad_reads_ == 0) return {};
+    --bad_reads_;
+    return fail(ErrorCode::Unavailable, "cannot read the rows now; try again");
+}
+
 Result<LiveRows> MemoryStore::load_live() {
     const std::lock_guard lock(mutex_);
+    LAVANT_TRY_VOID(check_readable());
     LiveRows rows = counters_;
     for (const JobId id : live_) {
         const JobHead& head = jobs_.at(id).head;
@@ -247,6 +259,7 @@ Result<std::optional<Job>> MemoryStore::find_job(const std::string& workspace, c
 
 Result<std::string> MemoryStore::load_launch(JobId job) {
     const std::lock_guard lock(mutex_);
+    LAVANT_TRY_VOID(check_readable());
     const auto found = jobs_.find(job);
     if (found == jobs_.end())
         return fail(ErrorCode::NotFound,
