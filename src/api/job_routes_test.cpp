@@ -100,6 +100,17 @@ TEST_F(JobRoutes, EditsMetadataOfAnExistingJobAndNeverStartsItAgain) {
     EXPECT_EQ(get("a1").get("properties.displayName").text(), "new");
 }
 
+TEST_F(JobRoutes, KeepsThePropertiesThatAnEditBrings) {
+    ASSERT_EQ(put("a1", job_body()).status, 201);
+    std::string body = job_body();
+    body.replace(body.find(R"("properties":{}})"), 15, R"("properties":{"a":"1"})");
+    EXPECT_EQ(put("a1", body).status, 200);
+    EXPECT_EQ(get("a1").get("properties.properties").dump(), R"({"a":"1"})");
+    EXPECT_EQ(put("a1", job_body()).status, 200);
+    EXPECT_EQ(get("a1").get("properties.properties").dump(), R"({"a":"1"})") << "an edit adds and changes";
+    EXPECT_EQ(get("a1").get("properties.command").text(), "echo hi");
+}
+
 TEST_F(JobRoutes, RefusesUnknownThingsAllAtOnceWithTheRemedy) {
     const auto response =
         put("a1", R"({"properties":{"jobType":"Command","command":"x","computeId":")" + kWs +

@@ -88,7 +88,8 @@ void RandomBatches::change_job(WriteBatch& batch) {
     head.usage = {number(0, 1'000'000), number(0, 1LL << 40), number(0, 1'000'000)};
     head.warning = text();
     batch.jobs_changed.push_back(head);
-    if (chance(30)) batch.metas_changed.push_back({head.id, meta()});
+    if (chance(30))
+        batch.metas_changed.push_back({head.id, meta(), chance(50) ? std::optional(text()) : std::nullopt});
     if (chance(60)) {
         const Task task = a_task(head.id.value, head.attempt, static_cast<int>(number(0, 2)));
         for (const Task& known : tasks_)

@@ -232,7 +232,11 @@ void MemoryStore::apply_jobs(const WriteBatch& batch) {
         stored = head;
         settle(head);
     }
-    for (const JobMetaWrite& write : batch.metas_changed) jobs_[write.job].meta = write.meta;
+    for (const JobMetaWrite& write : batch.metas_changed) {
+        Job& job = jobs_[write.job];
+        job.meta = write.meta;
+        job.body.properties = write.properties.value_or(job.body.properties);
+    }
 }
 
 bool MemoryStore::apply_asset(const AssetWrite& write) {

@@ -2,6 +2,7 @@
 // What one batch of the control loop writes, and what it reads when it starts.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct HistoryEvent {
 struct JobMetaWrite {
     JobId job;
     JobMeta meta;
+    std::optional<std::string> properties = {};  // of the body, if they change too
 };
 
 struct WriteBatch {

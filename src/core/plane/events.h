@@ -31,12 +31,13 @@ struct CancelJob {
     std::string who;
     std::optional<Job> stored;  // likewise
 };
-struct EditJob {  // display name, description, tags, archived
+struct EditJob {  // display name, description, tags, archived, properties
     Ticket ticket = 0;
     std::string workspace;
     std::string name;
     JobMeta meta;
-    std::optional<Job> stored;  // filled by the control loop, whether live or ended
+    std::optional<std::string> properties;  // JobBody's anew, if they change
+    std::optional<Job> stored;              // filled by the control loop, whether live or ended
 };
 struct WriteAssets {
     Ticket ticket = 0;

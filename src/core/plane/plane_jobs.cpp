@@ -125,9 +125,10 @@ void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
         return;
     }
-    out.writes.metas_changed.push_back({event.stored->head.id, event.meta});
+    out.writes.metas_changed.push_back({event.stored->head.id, event.meta, event.properties});
     Job edited = *event.stored;
     edited.meta = event.meta;
+    edited.body.properties = event.properties.value_or(edited.body.properties);
     out.replies.push_back({event.ticket, Answer{.job = std::move(edited)}});
 }
 
