@@ -169,7 +169,7 @@ Api& TestWorld::api() {
                    feed,
                    [this](plane::Event event, const Done& done) { return post(std::move(event), done); },
                    [] {
-                       return LoopFigures{.batches = 7, .queued_by_reason = {{"quota", 2}}};
+                       return app::LoopStats{.batches = 7, .census = {.queued_by_reason = {{"quota", 2}}}};
                    },
                    nullptr};
     api_ = std::make_unique<Api>(std::move(ports), std::move(settings));

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "app/loop_stats.h"
 #include "base/result.h"
 #include "core/plane/events.h"
 #include "core/plane/plane.h"
@@ -27,18 +28,6 @@ namespace lavant::app {
 using Answer = plane::Answer;
 // Called once, on the loop's thread, after the commit: must not block.
 using Callback = std::function<void(Result<Answer>)>;
-
-struct LoopStats {
-    std::uint64_t events = 0;
-    std::uint64_t batches = 0;
-    std::uint64_t commits_failed = 0;
-    Duration commit_total{};
-    Duration commit_last{};
-    Duration lag_last{};  // how long the oldest event of the last batch had waited
-    std::size_t batch_last = 0;
-    std::size_t inbox = 0;
-    plane::Census census;  // queue by reason, nodes by state
-};
 
 struct LoopPorts {
     ports::Store& store;

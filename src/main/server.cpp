@@ -83,7 +83,6 @@ class Server::Parts {
     Result<void> open_folder();
     void make_control();
     plane::Settings plane_settings() const;
-    api::LoopFigures figures() const;
     int last_port() const;
     Result<int> choose_port() const;
     Result<int> listen(int port);
@@ -170,7 +169,7 @@ void Server::Parts::make_control() {
                                                     .clock = clock_,
                                                     .feed = feed_,
                                                     .post = post_and_wait,
-                                                    .figures = [this] { return figures(); },
+                                                    .loop_stats = [this] { return loop_->stats(); },
                                                     .logs = hub_.get()},
                                       api::ApiSettings{.base_url = url_,
                                                        .secret = crypto_->secret(),
@@ -187,22 +186,6 @@ plane::Settings Server::Parts::plane_settings() const {
     settings.capacity = nodes_->capacity();
     settings.capacity.cpu_millis *= kCpuOvercommit;
     return settings;
-}
-
-api::LoopFigures Server::Parts::figures() const {
-    const app::LoopStats stats = loop_->stats();
-    return {.events = stats.events,
-            .batches = stats.batches,
-            .commits_failed = stats.commits_failed,
-            .commit_total = stats.commit_total,
-            .commit_last = stats.commit_last,
-            .lag = stats.lag_last,
-            .batch_last = stats.batch_last,
-            .inbox = stats.inbox,
-            .jobs_live = stats.census.jobs_live,
-            .outbox = stats.census.outbox,
-            .queued_by_reason = stats.census.queued_by_reason,
-            .nodes_by_state = stats.census.nodes_by_state};
 }
 
 // The port of the last time, if it is free: agents and exported variables still point there.
