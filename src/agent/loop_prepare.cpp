@@ -194,6 +194,7 @@ void Loop::prepare_failed(Work& work, const Error& error) {
                        : error.code == ErrorCode::InvalidArgument ? "UserError"
                                                                   : "SystemError";
     append_to_log(work.paths, "lavant: cannot prepare the job: " + error.message);
+    keep_if_asked(work);
     give(Prepared{.task = work.confined.ref,
                   .problem = PrepareProblem{code, error.message},
                   .log_bytes = close_log(work)});

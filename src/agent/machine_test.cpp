@@ -156,6 +156,23 @@ TEST(Machine, CountsTheTimeoutFromRunning) {
               EndReason::Timeout);
 }
 
+TEST(Machine, KnowsWhetherATaskEndsByItself) {
+    Rig rig;
+    EXPECT_FALSE(rig.machine().ends_by_itself(kTask));
+    rig.run(kTask, seconds(30));
+    EXPECT_TRUE(rig.machine().ends_by_itself(kTask));
+    rig.live(seconds(31));
+    EXPECT_TRUE(rig.machine().ends_by_itself(kTask)) << "a time-out is its own fault";
+    Rig other;
+    other.run(kTask);
+    other.hear(StopTask{.task = kTask, .grace_micros = 1});
+    EXPECT_FALSE(other.machine().ends_by_itself(kTask));
+    Rig third;
+    third.run(kTask);
+    third.hear(ForgetTask{kTask});
+    EXPECT_FALSE(third.machine().ends_by_itself(kTask));
+}
+
 TEST(Machine, KeepsTheTimeoutOfARecoveredTask) {
     Machine machine(Hello{}, {});
     const Instant now = from_micros(9'000'000'000);
