@@ -171,6 +171,20 @@ TEST_F(OwnRoutes, StreamsEventsFromAnIdOnAndThenLive) {
     EXPECT_EQ(world_.call({"GET", "/lavant/v1/events", "", {{"Last-Event-ID", "x"}}}).status, 400);
 }
 
+TEST_F(OwnRoutes, TellsAClientThatItsPlaceInTheHistoryIsNoLongerKept) {
+    world_.add_job("a1", JobStatus::Queued);
+    for (const JobStatus status : {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing})
+        world_.set_status("a1", status);
+    ASSERT_FALSE(*world_.store.tidy(2));
+    const auto late = world_.start({"GET", "/lavant/v1/events?after=0", "", {}});
+    EXPECT_TRUE(
+        late->streamed.starts_with("id: 1\nevent: reset\ndata: {\"oldest\":2}\n\nid: 2\nevent: job\n"))
+        << late->streamed;
+    EXPECT_NE(late->streamed.find("id: 3\n"), std::string::npos);
+    const auto in_time = world_.start({"GET", "/lavant/v1/events", "", {{"Last-Event-ID", "1"}}});
+    EXPECT_TRUE(in_time->streamed.starts_with("id: 2\nevent: job\n")) << in_time->streamed;
+}
+
 TEST_F(OwnRoutes, EndsTheStreamOfAClientThatDoesNotRead) {
     world_.add_job("a1", JobStatus::Queued);
     const auto stream = world_.start({"GET", "/lavant/v1/events", "", {}});

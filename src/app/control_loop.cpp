@@ -17,12 +17,13 @@ constexpr Duration kRebuildPause = std::chrono::seconds{1};
 
 }  // namespace
 
-ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings)
-    : ports_(std::move(ports)), settings_(settings), plane_(settings) {}
+ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings, Upkeep upkeep)
+    : ports_(std::move(ports)), settings_(settings), upkeep_(upkeep), plane_(settings) {}
 
 Result<void> ControlLoop::start(Instant now) {
     LAVANT_TRY(const LiveRows rows, ports_.store.load_live());
     plane_ = plane::Plane(settings_, rows, now);
+    plan_tidy(now);
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
     return {};
 }
@@ -77,7 +78,9 @@ bool ControlLoop::step(Instant now) {
     }
     std::vector<Pending> batch = drain();
     const bool due = plane_.next_wake() && *plane_.next_wake() <= now;
-    if (batch.empty() && !due) return false;
+    const bool idle = batch.empty() && !due;
+    if (tidy_at_ && now >= (idle ? *tidy_at_ : tidy_by_)) tidy(now);
+    if (idle) return false;
 
     plane::Outcome outcome;
     for (Pending& pending : batch) {
@@ -99,7 +102,10 @@ bool ControlLoop::step(Instant now) {
 
     const Instant before = ports_.clock.now();
     Result<std::vector<bool>> committed = std::vector<bool>{};
-    if (!outcome.writes.empty()) committed = ports_.store.commit(outcome.writes);
+    if (!outcome.writes.empty()) {
+        committed = ports_.store.commit(outcome.writes);
+        if (!tidy_at_) plan_tidy(now);
+    }
     const Duration took = ports_.clock.now() - before;
     {
         const std::scoped_lock lock(mutex_);
@@ -192,8 +198,26 @@ void ControlLoop::rebuild(Instant now) {
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
 }
 
+void ControlLoop::plan_tidy(Instant now) {
+    tidy_at_ = now + upkeep_.after;
+    tidy_by_ = *tidy_at_ + upkeep_.latest;
+}
+
+// A failure is no reason to hurry: the next write brings the next try.
+void ControlLoop::tidy(Instant now) {
+    const Result<bool> more = ports_.store.tidy(upkeep_.events_kept);
+    if (!more) log(Level::Warning, "store_not_tidied", {{"message", more.error().message}});
+    tidy_at_.reset();
+    if (!more.value_or(false)) return;
+    tidy_by_ = now + upkeep_.pause;
+    tidy_at_ = tidy_by_;
+}
+
 std::optional<Instant> ControlLoop::next_wake() const {
-    return rebuild_at_ ? rebuild_at_ : plane_.next_wake();
+    if (rebuild_at_) return rebuild_at_;
+    const std::optional<Instant> wake = plane_.next_wake();
+    if (!wake || !tidy_at_) return wake ? wake : tidy_at_;
+    return std::min(*wake, *tidy_at_);
 }
 
 void ControlLoop::wait() {

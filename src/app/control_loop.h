@@ -40,9 +40,18 @@ struct LoopPorts {
     std::function<void(const std::vector<HistoryEvent>&)> published;
 };
 
+// When the store is looked after: a while after something was written, as soon as there is nothing else to
+// do, or at the latest some time later. A loop without work has no upkeep either.
+struct Upkeep {
+    std::int64_t events_kept = 1'000'000;  // of the history
+    Duration after = std::chrono::seconds{10};
+    Duration latest = std::chrono::minutes{1};
+    Duration pause = std::chrono::milliseconds{200};  // between two small pieces of it
+};
+
 class ControlLoop {
  public:
-    ControlLoop(LoopPorts ports, plane::Settings settings);
+    ControlLoop(LoopPorts ports, plane::Settings settings, Upkeep upkeep = {});
 
     // Loads the live state and runs again what the outbox still holds.
     [[nodiscard]] Result<void> start(Instant now);
@@ -73,14 +82,19 @@ class ControlLoop {
     [[nodiscard]] Result<void> enrich(plane::Event& event);
     void finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now);
     void rebuild(Instant now);
+    void plan_tidy(Instant now);
+    void tidy(Instant now);
     [[nodiscard]] Result<void> complete_start(StartTask& start);
 
     LoopPorts ports_;
     plane::Settings settings_;
+    Upkeep upkeep_;
     plane::Plane plane_;
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
     std::optional<Instant> rebuild_at_;  // when the store is to be read again
+    std::optional<Instant> tidy_at_;     // when there is nothing better to do
+    Instant tidy_by_{};                  // whatever else there is to do
     Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 

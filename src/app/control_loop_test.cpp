@@ -14,7 +14,8 @@ namespace {
 // Fakes with memory around a real loop and a real (in-memory) store.
 class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::Clock {
  public:
-    Rig() : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings()) {
+    explicit Rig(Upkeep upkeep = {})
+        : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings(), upkeep) {
         configure_log({.least = Level::Silent});
         EXPECT_TRUE(loop.start(now_));
     }
@@ -137,6 +138,39 @@ TEST(ControlLoop, StartsATaskLaterWhenItsLaunchCannotBeReadNow) {
     ASSERT_TRUE(rig.loop.post(plane::NodeHeard{{1}, 1, 1}));
     rig.settle();
     EXPECT_EQ(rig.starts(), 1);
+}
+
+TEST(ControlLoop, KeepsTheNewestHistoryAndPrunesWhenItIsIdle) {
+    Rig rig({.events_kept = 3});
+    for (const char* name : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(rig.submit(name));
+    rig.settle();
+    const std::size_t all = rig.store.list_events(0, 100)->size();
+    ASSERT_GT(all, 3U);
+    rig.now_ += std::chrono::seconds{9};
+    rig.settle();
+    EXPECT_EQ(rig.store.list_events(0, 100)->size(), all) << "not at once";
+    rig.now_ += std::chrono::seconds{1};
+    rig.settle();
+    const auto kept = *rig.store.list_events(0, 100);
+    ASSERT_EQ(kept.size(), 3U);
+    EXPECT_EQ(kept.back().sequence, static_cast<std::int64_t>(all));
+    EXPECT_EQ(rig.loop.next_wake(), rig.loop.plane().next_wake()) << "an idle loop wakes for nothing else";
+}
+
+TEST(ControlLoop, PrunesInTheEndAlsoWhenItIsNeverIdle) {
+    Rig rig({.events_kept = 3});
+    for (int i = 0; i < 69; ++i) {
+        ASSERT_TRUE(rig.submit("job" + std::to_string(i)));
+        rig.now_ += std::chrono::seconds{1};
+        rig.loop.step(rig.now_);
+    }
+    EXPECT_GE(rig.store.list_events(0, 1000)->size(), 69U);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(rig.submit("last" + std::to_string(i)));
+        rig.now_ += std::chrono::seconds{1};
+        rig.loop.step(rig.now_);
+    }
+    EXPECT_LT(rig.store.list_events(0, 1000)->size(), 10U);
 }
 
 TEST(ControlLoop, SendsTheLaunchWithAnAssignmentAlsoAfterARestart) {

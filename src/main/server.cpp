@@ -162,7 +162,7 @@ void Server::Parts::make_control() {
             .make_job_token = [this](const JobHead& job,
                                      int attempt) { return api_->make_job_token(job, attempt); },
             .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
-        plane_settings());
+        plane_settings(), app::Upkeep{.events_kept = options_.events_kept});
     api_ = std::make_unique<api::Api>(api::ApiPorts{.reader = *reader_,
                                                     .blobs = *blobs_,
                                                     .crypto = *crypto_,

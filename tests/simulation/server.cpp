@@ -23,7 +23,7 @@ void World::start_server() {
                                for (const HistoryEvent& event : events)
                                    note(event.subject + " " + event.what + " " + event.detail);
                            }},
-        settings);
+        settings, app::Upkeep{.events_kept = 100});
     note("server starts");
     started_ = false;
     if (!loop_->start(now_)) return fail("the server could not start");

@@ -96,6 +96,7 @@ class World final : public ports::AgentLinks,
         return store_.find_job(workspace, name);
     }
     Result<std::string> load_launch(JobId job) override;
+    Result<bool> tidy(std::int64_t events_kept) override { return store_.tidy(events_kept); }
 
  private:
     struct Planned {

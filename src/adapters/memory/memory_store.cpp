@@ -8,6 +8,8 @@
 namespace lavant::adapters {
 namespace {
 
+constexpr std::size_t kTidiedAtOnce = 1'000;
+
 // Remembers the versions a batch has given rows so far, so that a row may change twice in one batch.
 template <class Key>
 class Guard {
@@ -269,6 +271,21 @@ Result<std::string> MemoryStore::load_launch(JobId job) {
         return fail(ErrorCode::NotFound,
                     "cannot load the launch of job " + std::to_string(job.value) + ": no such job");
     return found->second.body.launch;
+}
+
+Result<bool> MemoryStore::tidy(std::int64_t events_kept) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t last_removed = counters_.last_event - events_kept;
+    for (std::size_t removed = 0; !events_.empty() && events_.begin()->first <= last_removed; ++removed) {
+        if (removed == kTidiedAtOnce) return true;
+        const auto oldest = events_.begin();
+        if (const auto of_job = job_events_.find(oldest->second.job); of_job != job_events_.end()) {
+            of_job->second.erase(oldest->first);
+            if (of_job->second.empty()) job_events_.erase(of_job);
+        }
+        events_.erase(oldest);
+    }
+    return false;
 }
 
 Result<std::vector<Job>> MemoryStore::list_jobs(const ports::JobQuery& query) {

@@ -33,6 +33,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     [[nodiscard]] Result<LiveRows> load_live() override;
     [[nodiscard]] Result<std::vector<bool>> commit(const WriteBatch& batch) override;
     [[nodiscard]] Result<std::string> load_launch(JobId job) override;
+    [[nodiscard]] Result<bool> tidy(std::int64_t events_kept) override;
 
     // --- both ports ---
     [[nodiscard]] Result<std::optional<Job>> find_job(const std::string& workspace,

@@ -15,7 +15,7 @@ namespace lavant {
 
 // One line of history. Never replayed to obtain state.
 struct HistoryEvent {
-    std::int64_t sequence = 0;
+    std::int64_t sequence = 0;  // without gaps; the oldest are removed
     Instant at{};
     std::string workspace;
     std::string kind;     // "job" or "node"
