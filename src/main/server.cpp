@@ -39,7 +39,8 @@ using namespace std::chrono_literals;
 constexpr int kCpuOvercommit = 2;
 constexpr Duration kDrainGrace = 5s;
 constexpr Duration kReconcileEvery = 2s;
-constexpr Duration kCertificateEvery = 24h;
+constexpr Duration kUpkeepEvery = 24h;
+constexpr Duration kBlocksKept = 7 * 24h;  // uncommitted ones, as on Azure
 
 // Node-facing requests go to the hub, all others to the API.
 class Front final : public ports::HttpApplication {
@@ -87,6 +88,7 @@ class Server::Parts {
     Result<int> choose_port() const;
     Result<int> listen(int port);
     void reconcile();
+    void keep_up(Instant now);
     bool is_idle_too_long(Instant now);
     void stop();
     void release_idle_nodes();
@@ -269,6 +271,18 @@ void Server::Parts::reconcile() {
     (void)loop_->post(std::move(event));
 }
 
+// What has to be looked at once a day.
+void Server::Parts::keep_up(Instant now) {
+    if (options_.tls_certificate.empty()) {
+        const auto renewed = adapters::ensure_certificates(folder_.tls(), options_.names, now);
+        if (renewed && renewed->renewed) (void)http_->reload_certificate();
+    }
+    const Result<std::size_t> dropped = blobs_->drop_old_blocks(now - kBlocksKept);
+    if (!dropped) log(Level::Warning, "old_blocks_not_dropped", {{"message", dropped.error().message}});
+    if (dropped && *dropped > 0)
+        log(Level::Info, "old_blocks_dropped", {{"blobs", std::to_string(*dropped)}});
+}
+
 bool Server::Parts::is_idle_too_long(Instant now) {
     if (options_.idle_exit_s <= 0) return false;
     const app::LoopStats stats = loop_->stats();
@@ -281,7 +295,7 @@ bool Server::Parts::is_idle_too_long(Instant now) {
 
 void Server::Parts::run_until_stopped(int signal_fd) {
     Instant reconcile_at = clock_.now();
-    Instant renew_at = clock_.now() + kCertificateEvery;
+    Instant upkeep_at = clock_.now();
     idle_since_ = clock_.now();
     while (true) {
         const Duration nap = std::min<Duration>(api_->tick(), kReconcileEvery);
@@ -293,10 +307,9 @@ void Server::Parts::run_until_stopped(int signal_fd) {
             reconcile();
             reconcile_at = now + kReconcileEvery;
         }
-        if (now >= renew_at && options_.tls_certificate.empty()) {
-            renew_at = now + kCertificateEvery;
-            const auto renewed = adapters::ensure_certificates(folder_.tls(), options_.names, now);
-            if (renewed && renewed->renewed) (void)http_->reload_certificate();
+        if (now >= upkeep_at) {
+            upkeep_at = now + kUpkeepEvery;
+            keep_up(now);
         }
         if (is_idle_too_long(now)) break;
     }

@@ -12,6 +12,7 @@
 
 #include "adapters/blobs_fs/blob_names.h"
 #include "adapters/blobs_fs/listing.h"
+#include "adapters/blobs_fs/old_blocks.h"
 #include "adapters/blobs_fs/publishing.h"
 #include "base/text.h"
 
@@ -25,7 +26,7 @@ using ports::BlobInfo;
 constexpr std::size_t kGrowingFiles = 256;
 constexpr std::size_t kBlocksPerBlob = 50'000;
 constexpr int kRacesMax = 8;
-constexpr std::string_view kBlocksSuffix = ".blocks";
+using blobs::kBlocksSuffix;
 
 Error in_the_way(const std::string& name) {
     return {ErrorCode::Conflict,
@@ -393,6 +394,10 @@ Result<void> FsBlobStore::publish(const std::string& container, const std::strin
         growing_.forget_below(name.empty() ? container + "/" : key_of(container, name) + "/");
     }
     return blobs::publish_beneath(top.get(), from, to);
+}
+
+Result<std::size_t> FsBlobStore::drop_old_blocks(Instant before) {
+    return blobs::drop_old_blocks(root_ + "/.blocks", temporary_folder(), before);
 }
 
 Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& container) {
