@@ -23,6 +23,7 @@ ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings, Upkeep upkee
 Result<void> ControlLoop::start(Instant now) {
     LAVANT_TRY(const LiveRows rows, ports_.store.load_live());
     plane_ = plane::Plane(settings_, rows, now);
+    launches_.clear();
     plan_tidy(now);
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
     return {};
