@@ -69,6 +69,7 @@ Loop::Loop(LoopSettings settings, LoopPorts ports)
       ports_(ports),
       machine_(identity_of(settings_, ports_), settings_.machine),
       spool_(settings_.folder),
+      kept_(settings_.folder + "/kept"),
       alive_(std::make_shared<bool>(true)) {}
 
 Loop::~Loop() {
@@ -285,10 +286,26 @@ void Loop::gone(TaskRef task) {
         if (const Result<std::string> tail = work->log->tail(kTailBytes))
             exited.traceback_line = find_traceback_line(*tail);
     }
+    const bool failed = !exited.exit.known || exited.exit.exit_code != 0 || exited.exit.signal != 0;
+    if (failed) keep_if_asked(*work);
     exited.log_bytes = close_log(*work);
     if (exited.log_bytes <= limits::kReportedLogBytes && work->log)
         exited.log = work->log->whole().value_or("");
     give(std::move(exited));
+}
+
+// Says in the log's last line where the folder will be once the task is forgotten.
+void Loop::keep_if_asked(Work& work) {
+    const TaskRef task = work.confined.ref;
+    if (!work.launch.keep_on_failure || !machine_.ends_by_itself(task)) return;
+    work.kept = true;
+    const std::string note =
+        "lavant: the task failed; its folder is kept for inspection while the node is "
+        "there, on " +
+        to_string(settings_.node) + " at " + kept_.place_of(task);
+    const std::string tail = work.log ? work.log->tail(note.size() + 1).value_or("") : "";
+    if (tail == note + "\n") return;  // said by an earlier agent process
+    append_to_log(work.paths, (tail.empty() || tail.ends_with('\n') ? "" : "\n") + note);
 }
 
 void Loop::carry_out(Signal& action) {
@@ -384,7 +401,11 @@ void Loop::carry_out(Forget& action) {
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
     const Work& work = *found->second;
-    const Result<void> removed = spool_.give_back(work.paths.folder, work.untouched);
+    if (work.kept) {
+        const Result<void> kept = kept_.take(action.task, work.paths.folder);
+        if (!kept) log(Level::Warning, "task_not_kept", {{"error", kept.error().message}});
+    }
+    const Result<void> removed = spool_.give_back(work.paths.folder, work.untouched && !work.kept);
     if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
     work_.erase(found);
 }

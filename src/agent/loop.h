@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/kept_folders.h"
 #include "agent/log_stream.h"
 #include "agent/machine.h"
 #include "agent/spool.h"
@@ -67,6 +68,7 @@ class Loop {
         bool running = false;
         std::vector<Upload> uploads;
         bool untouched = false;  // it wrote nothing but its log
+        bool kept = false;       // its folder stays, for inspection
         std::string upload_problem;
         std::shared_ptr<Download> download;  // shared: their callbacks hold them weakly
         std::shared_ptr<Transfer> staging;
@@ -104,6 +106,7 @@ class Loop {
     void gone(TaskRef task);
     void poll_logs();
     void pull(Work& work);
+    void keep_if_asked(Work& work);
     std::uint64_t close_log(Work& work);
     std::string code_folder(const Work& work) const;
     void remember_heard();
@@ -125,6 +128,7 @@ class Loop {
     bool polling_ = false;
     Instant remembered_{};
     Spool spool_;
+    KeptFolders kept_;
     std::optional<std::string> programs_;  // a folder, "" if none is needed; nullopt before the first look
     std::shared_ptr<bool> alive_;  // shared: callbacks of the wires see whether the loop is still there
 };

@@ -1,6 +1,5 @@
 // How the loop makes a task ready: folders, code, inputs, environment.
 
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,30 +17,6 @@ namespace lavant::agent {
 namespace {
 
 bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
-
-std::string real_path(const std::string& path) {
-    char* resolved = ::realpath(path.c_str(), nullptr);
-    if (resolved == nullptr) return "";
-    std::string result = resolved;
-    ::free(resolved);
-    return result;
-}
-
-bool lies_in(const std::string& path, const std::string& folder) {
-    return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
-}
-
-// A file or folder of this machine that a job names: it must exist, and be none of the server's own.
-Result<void> check_local(const std::string& path, const std::string& server_folder) {
-    const std::string real = real_path(path);
-    if (real.empty())
-        return fail(ErrorCode::NotFound,
-                    "'" + path + "' does not exist on this node; upload it, or name a datastore");
-    if (lies_in(real, server_folder) || lies_in(server_folder, real))
-        return fail(ErrorCode::PermissionDenied,
-                    "'" + path + "' holds the server's own files; use another folder");
-    return {};
-}
 
 // A virtual environment borrows its interpreter from another folder, which the task must see too.
 std::string borrowed_python(const std::string& python_home) {
@@ -120,8 +95,9 @@ std::string Loop::code_folder(const Work& work) const {
 Result<void> Loop::set_up(Work& work) {
     LAVANT_TRY(TaskView view, view_of(work.launch, work.paths));
     const std::string server_folder = parent_of(parent_of(settings_.folder));
-    for (const ports::Bind& bind : view.binds) {
-        if (!lies_in(bind.path, work.paths.folder)) LAVANT_TRY_VOID(check_local(bind.path, server_folder));
+    for (ports::Bind& bind : view.binds) {
+        if (lies_in(bind.path, work.paths.folder)) continue;
+        LAVANT_TRY(bind.source, resolve_local(bind.path, server_folder));
     }
     const std::string& python = work.launch.environment.python_home;
     for (const std::string& folder : {python, python.empty() ? "" : borrowed_python(python)}) {
@@ -130,8 +106,8 @@ Result<void> Loop::set_up(Work& work) {
             return fail(ErrorCode::InvalidArgument, "the Python environment '" + folder +
                                                         "' does not exist on this node; name an image, or "
                                                         "submit from an environment that the node has");
-        LAVANT_TRY_VOID(check_local(folder, server_folder));
-        view.binds.push_back({.path = folder, .writable = false});
+        LAVANT_TRY(std::string source, resolve_local(folder, server_folder));
+        view.binds.push_back({.path = folder, .writable = false, .source = std::move(source)});
     }
     const bool is_image = work.launch.environment.kind == "image";
     if (is_image && !programs_) programs_ = make_python_link(settings_.folder);
@@ -220,6 +196,7 @@ void Loop::prepare_failed(Work& work, const Error& error) {
                        : error.code == ErrorCode::InvalidArgument ? "UserError"
                                                                   : "SystemError";
     append_to_log(work.paths, "lavant: cannot prepare the job: " + error.message);
+    keep_if_asked(work);
     give(Prepared{.task = work.confined.ref,
                   .problem = PrepareProblem{code, error.message},
                   .log_bytes = close_log(work)});

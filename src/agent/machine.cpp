@@ -63,6 +63,13 @@ std::vector<TaskReport> Machine::inventory() const {
     return reports;
 }
 
+bool Machine::ends_by_itself(TaskRef task) const {
+    const auto found = tasks_.find(task);
+    if (found == tasks_.end() || found->second.unwanted) return false;
+    const std::optional<EndReason>& wanted = found->second.wanted_end;
+    return !wanted || *wanted == EndReason::Timeout;
+}
+
 // --- events ---
 
 void Machine::on(const Started& event) {

@@ -155,6 +155,7 @@ class Machine {
     bool has_left() const { return left_; }
     Instant heard_at() const { return heard_at_; }  // for Started of the next process
     std::vector<TaskReport> inventory() const;
+    bool ends_by_itself(TaskRef task) const;  // nobody stopped it; a time-out is an end of its own
 
  private:
     enum class Phase { Assigned, Preparing, Launching, Running, Finalizing, Ended };

@@ -1,100 +1,11 @@
-#include "agent/machine.h"
-
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <random>
+
+#include "agent/machine_rig_test.h"
 
 namespace lavant::agent {
 namespace {
-
-using std::chrono::minutes;
-using std::chrono::seconds;
-
-constexpr TaskRef kTask{{7}, 1, 0};
-constexpr TaskRef kNext{{7}, 2, 0};
-
-template <class T>
-std::vector<T> all_of(const std::vector<Action>& actions) {
-    std::vector<T> found;
-    for (const Action& action : actions) {
-        if (const T* one = std::get_if<T>(&action)) found.push_back(*one);
-    }
-    return found;
-}
-
-std::vector<TaskReport> reports_in(const std::vector<Action>& actions) {
-    std::vector<TaskReport> found;
-    for (const Say& say : all_of<Say>(actions)) {
-        if (const auto* report = std::get_if<TaskReport>(&say.message)) found.push_back(*report);
-    }
-    return found;
-}
-
-std::vector<Hello> hellos_in(const std::vector<Action>& actions) {
-    std::vector<Hello> found;
-    for (const Say& say : all_of<Say>(actions)) {
-        if (const auto* hello = std::get_if<Hello>(&say.message)) found.push_back(*hello);
-    }
-    return found;
-}
-
-// A machine under test with a clock that only moves when told.
-class Rig {
- public:
-    explicit Rig(MachineSettings settings = {}) : machine_(Hello{.node = {3}, .boot = "b"}, settings) {
-        step(Started{});
-        step(LinkUp{Link::Control});
-        step(LinkUp{Link::Bulk});
-        hear(Welcome{.lease_micros = 600'000'000, .heartbeat_micros = 10'000'000});
-    }
-
-    std::vector<Action> step(const Event& event) { return machine_.step(event, now_); }
-    std::vector<Action> hear(ToAgent message) { return step(FromServer{std::move(message)}); }
-    std::vector<Action> after(Duration length) {
-        now_ += length;
-        return step(Tick{});
-    }
-    // As after(), but with every due tick on the way; heartbeats are answered.
-    std::vector<Action> live(Duration length) {
-        const Instant end = now_ + length;
-        std::vector<Action> all;
-        while (true) {
-            const std::optional<Instant> wake = machine_.next_wake();
-            if (!wake || *wake > end) break;
-            now_ = std::max(now_, *wake);
-            for (Action& action : step(Tick{})) {
-                if (const auto* say = std::get_if<Say>(&action)) {
-                    if (const auto* beat = std::get_if<Heartbeat>(&say->message))
-                        hear(Welcome{.heard = beat->number});
-                }
-                all.push_back(std::move(action));
-            }
-        }
-        now_ = end;
-        return all;
-    }
-    void run(TaskRef task, Duration timeout = {}) {
-        hear(StartTask{.task = task});
-        step(Prepared{.task = task, .timeout = timeout});
-        step(Launched{task});
-    }
-    std::vector<Action> exit(TaskRef task, ports::TaskExit how = {.known = true}) {
-        return step(Exited{.task = task, .exit = how});
-    }
-    TaskPhase phase(TaskRef task) const {
-        for (const TaskReport& report : machine_.inventory()) {
-            if (report.task == task) return report.phase;
-        }
-        return TaskPhase::Lost;
-    }
-    Machine& machine() { return machine_; }
-    Instant now() const { return now_; }
-
- private:
-    Machine machine_;
-    Instant now_ = from_micros(1'000'000'000);
-};
 
 TEST(Machine, ReportsAShortTaskOnceWithItsEnd) {
     Rig rig;
@@ -256,6 +167,23 @@ TEST(Machine, CountsTheTimeoutFromRunning) {
     EXPECT_EQ(all_of<Kill>(rig.live(seconds(1))).size(), 1U);
     EXPECT_EQ(reports_in(rig.exit(kTask, {.known = true, .signal = SIGTERM})).at(0).end.reason,
               EndReason::Timeout);
+}
+
+TEST(Machine, KnowsWhetherATaskEndsByItself) {
+    Rig rig;
+    EXPECT_FALSE(rig.machine().ends_by_itself(kTask));
+    rig.run(kTask, seconds(30));
+    EXPECT_TRUE(rig.machine().ends_by_itself(kTask));
+    rig.live(seconds(31));
+    EXPECT_TRUE(rig.machine().ends_by_itself(kTask)) << "a time-out is its own fault";
+    Rig other;
+    other.run(kTask);
+    other.hear(StopTask{.task = kTask, .grace_micros = 1});
+    EXPECT_FALSE(other.machine().ends_by_itself(kTask));
+    Rig third;
+    third.run(kTask);
+    third.hear(ForgetTask{kTask});
+    EXPECT_FALSE(third.machine().ends_by_itself(kTask));
 }
 
 TEST(Machine, KeepsTheTimeoutOfARecoveredTask) {
@@ -536,149 +464,6 @@ TEST(Machine, IgnoresEventsOfUnknownTasks) {
     EXPECT_TRUE(rig.hear(StopTask{.task = kTask}).empty());
     EXPECT_TRUE(rig.hear(ForgetTask{kTask}).empty());
     EXPECT_TRUE(rig.hear(LogDurable{.task = kTask, .bytes = 1}).empty());
-}
-
-// --- every event in every order: what must hold whatever happens ---
-
-class Invariants {
- public:
-    void see(const Action& action) {
-        if (const auto* prepare = std::get_if<Prepare>(&action)) {
-            EXPECT_TRUE(prepared_.insert(prepare->start.task).second) << "prepared twice";
-        } else if (const auto* launch = std::get_if<Launch>(&action)) {
-            EXPECT_TRUE(prepared_.contains(launch->task));
-            EXPECT_TRUE(launched_.insert(launch->task).second) << "launched twice";
-            for (const TaskRef& other : running_)
-                EXPECT_NE(other.job, launch->task.job) << "two attempts at once";
-            running_.insert(launch->task);
-        } else if (const auto* say = std::get_if<Say>(&action)) {
-            if (const auto* report = std::get_if<TaskReport>(&say->message)) see(*report);
-        }
-    }
-    void exited(TaskRef task) { running_.erase(task); }
-    void durable(TaskRef task, std::uint64_t bytes) { durable_[task] = std::max(durable_[task], bytes); }
-    void grew(TaskRef task, std::uint64_t bytes) { bytes_[task] = std::max(bytes_[task], bytes); }
-    const std::set<TaskRef>& running() const { return running_; }
-
- private:
-    void see(const TaskReport& report) {
-        if (report.phase != TaskPhase::Ended) return;
-        EXPECT_FALSE(running_.contains(report.task)) << "ended and still running";
-        EXPECT_GE(durable_[report.task], bytes_[report.task]) << "ended before its log was safe";
-    }
-    std::set<TaskRef> prepared_, launched_, running_;
-    std::map<TaskRef, std::uint64_t> durable_, bytes_;
-};
-
-class Storm {
- public:
-    explicit Storm(std::uint32_t seed) : random_(seed) { give(Started{}); }
-    void blow() {
-        for (int i = 0; i < 400; ++i) give(any());
-    }
-    // Once the storm is over, every task must come to its end.
-    void calm() {
-        for (const Link link : {Link::Control, Link::Bulk}) give(LinkUp{link});
-        for (int i = 0; i < 60; ++i) {
-            for (const TaskReport& report : machine_.inventory()) {
-                const TaskRef task = report.task;
-                give(FromServer{StopTask{.task = task}});
-                give(Prepared{.task = task});
-                if (invariants_.running().contains(task)) {
-                    give(Launched{task});
-                    invariants_.exited(task);
-                    give(Exited{.task = task, .exit = {.known = true}});
-                }
-                give(OutputsStaged{.task = task});
-                invariants_.durable(task, 1U << 30);
-                give(FromServer{LogDurable{.task = task, .bytes = 1U << 30}});
-            }
-        }
-        for (const TaskReport& report : machine_.inventory()) {
-            EXPECT_EQ(report.phase, TaskPhase::Ended);
-            give(FromServer{ForgetTask{report.task}});
-        }
-        EXPECT_TRUE(machine_.inventory().empty());
-    }
-
- private:
-    void give(const Event& event) {
-        now_ += Duration(random_() % 3'000'000);
-        for (const Action& action : machine_.step(event, now_)) invariants_.see(action);
-        const std::optional<Instant> wake = machine_.next_wake();
-        if (wake && *wake <= now_) {
-            for (const Action& action : machine_.step(Tick{}, now_)) invariants_.see(action);
-            const std::optional<Instant> again = machine_.next_wake();
-            EXPECT_TRUE(!again || *again > now_) << "a tick did not do what it was due for";
-        }
-    }
-    Event any() {
-        const TaskRef task{
-            {1 + static_cast<std::int64_t>(random_() % 3)}, 1 + static_cast<int>(random_() % 3), 0};
-        const std::uint64_t bytes = random_() % 1000;
-        switch (random_() % 16) {
-            case 0:
-                return LinkUp{random_() % 2 == 0 ? Link::Control : Link::Bulk};
-            case 1:
-                return LinkDown{random_() % 2 == 0 ? Link::Control : Link::Bulk};
-            case 2:
-            case 3:
-                return FromServer{StartTask{.task = task}};
-            case 4:
-                return FromServer{
-                    StopTask{.task = task, .grace_micros = std::int64_t(random_() % 9'000'000)}};
-            case 5:
-                return random_() % 4 == 0 ? Event{FromServer{ForgetTask{task}}} : Event{Tick{}};
-            case 6:
-                invariants_.durable(task, bytes);
-                return FromServer{LogDurable{.task = task, .bytes = bytes}};
-            case 7:
-                return FromServer{Welcome{.heard = std::int64_t(random_() % 100)}};
-            case 8:
-            case 9:
-                return Prepared{.task = task, .timeout = Duration(random_() % 20'000'000)};
-            case 10:
-            case 11:
-                return launched(task);
-            case 12:
-            case 13:
-                return exited(task, bytes);
-            case 14:
-                return grew(task, bytes);
-            default:
-                return OutputsStaged{.task = task, .any = random_() % 2 == 0};
-        }
-    }
-    Event launched(TaskRef task) {
-        return invariants_.running().contains(task) ? Event{Launched{task}} : Event{Tick{}};
-    }
-    Event exited(TaskRef task, std::uint64_t bytes) {
-        if (!invariants_.running().contains(task)) return Tick{};
-        invariants_.exited(task);
-        invariants_.grew(task, bytes);
-        return Exited{
-            .task = task, .exit = {.known = true}, .log_bytes = bytes, .has_files = random_() % 2 == 0};
-    }
-    Event grew(TaskRef task, std::uint64_t bytes) {
-        if (!invariants_.running().contains(task)) return Tick{};
-        invariants_.grew(task, bytes);
-        return LogGrew{task, bytes};
-    }
-
-    std::mt19937 random_;
-    Machine machine_{Hello{}, {}};
-    Invariants invariants_;
-    Instant now_ = from_micros(1'000'000'000);
-};
-
-TEST(Machine, KeepsItsInvariantsInAnyStorm) {
-    for (std::uint32_t seed = 0; seed < 300; ++seed) {
-        SCOPED_TRACE(seed);
-        Storm storm(seed);
-        storm.blow();
-        storm.calm();
-        if (::testing::Test::HasFailure()) return;
-    }
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "agent/task_files.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 
 #include "base/files.h"
 #include "base/limits.h"
@@ -240,6 +242,22 @@ std::optional<std::string> parse_file_uri(std::string_view uri) {
 bool is_web_uri(std::string_view uri) {
     const std::string lower = to_lower(uri.substr(0, 8));
     return lower.starts_with("https://") || lower.starts_with("http://");
+}
+
+bool lies_in(const std::string& path, const std::string& folder) {
+    return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
+}
+
+Result<std::string> resolve_local(const std::string& path, const std::string& server_folder) {
+    const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
+    if (!resolved)
+        return fail(ErrorCode::NotFound,
+                    "'" + path + "' does not exist on this node; upload it, or name a datastore");
+    std::string real = resolved.get();
+    if (lies_in(real, server_folder) || lies_in(server_folder, real))
+        return fail(ErrorCode::PermissionDenied,
+                    "'" + path + "' holds the server's own files; use another folder");
+    return real;
 }
 
 Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {

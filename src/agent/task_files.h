@@ -65,6 +65,11 @@ struct BlobPlace {
 std::optional<std::string> parse_file_uri(std::string_view uri);  // file:///x or an absolute path: the path
 bool is_web_uri(std::string_view uri);
 
+bool lies_in(const std::string& path, const std::string& folder);
+// A file or folder of this machine that a job names: it must exist, and be none of the server's own. Where it
+// really is: what is shown to the task must be this, as a link can be changed after the check.
+[[nodiscard]] Result<std::string> resolve_local(const std::string& path, const std::string& server_folder);
+
 // Inputs and outputs as the command sees them, and what else of the machine it needs to see.
 struct TaskView {
     std::map<std::string, std::string> inputs;  // name to path, URI or literal

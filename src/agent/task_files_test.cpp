@@ -39,6 +39,21 @@ class TaskFiles : public ::testing::Test {
     lavant::Launch launch_{.job_name = "pear"};
 };
 
+TEST_F(TaskFiles, TellsWhereAFolderReallyIs) {
+    const std::string server = node_ + "/server";
+    put(server + "/secret.key", "x");
+    put(node_ + "/data/set/a", "x");
+    const std::string link = node_ + "/link";
+    ASSERT_EQ(::symlink((node_ + "/data").c_str(), link.c_str()), 0);
+    EXPECT_EQ(*resolve_local(link + "/set/../set", server), node_ + "/data/set");
+    ASSERT_EQ(::unlink(link.c_str()), 0);
+    ASSERT_EQ(::symlink(server.c_str(), link.c_str()), 0);
+    EXPECT_EQ(resolve_local(link, server).error().code, ErrorCode::PermissionDenied);
+    EXPECT_EQ(resolve_local(node_, server).error().code, ErrorCode::PermissionDenied);
+    EXPECT_EQ(resolve_local("/", server).error().code, ErrorCode::PermissionDenied);
+    EXPECT_EQ(resolve_local(node_ + "/none", server).error().code, ErrorCode::NotFound);
+}
+
 TEST_F(TaskFiles, FindTheirTasksAgain) {
     const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_), .job_token = "t"};
     ASSERT_TRUE(make_task_folders(launch_, start, paths_));

@@ -57,7 +57,7 @@ struct ApiPorts {
     ports::Clock& clock;
     app::EventFeed& feed;
     std::function<bool(plane::Event, Done)> post;  // app::ControlLoop::post
-    std::function<LoopFigures()> figures;
+    std::function<app::LoopStats()> loop_stats;
     LogSource* logs = nullptr;  // may be absent
 };
 

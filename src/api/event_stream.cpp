@@ -26,6 +26,13 @@ std::string frame_of(const HistoryEvent& event) {
            ",\"what\":" + json_quote(event.what) + ",\"detail\":" + json_quote(event.detail) + "}\n\n";
 }
 
+// Tells a client that comes back after too long that it has missed something: what it knows, it must ask
+// anew.
+std::string reset_frame(std::int64_t oldest) {
+    return "id: " + std::to_string(oldest - 1) +
+           "\nevent: reset\ndata: {\"oldest\":" + std::to_string(oldest) + "}\n\n";
+}
+
 class EventStream final : public Follower {
  public:
     EventStream(Context& context, std::shared_ptr<ports::ResponseStream> stream, std::int64_t after)
@@ -48,6 +55,17 @@ class EventStream final : public Follower {
     void replay(const std::vector<HistoryEvent>& events) {
         const std::lock_guard lock(mutex_);
         for (const HistoryEvent& event : events) send(event);
+    }
+    // As replay(), of events that follow each other without a gap unless some are no longer kept.
+    void replay_all(const std::vector<HistoryEvent>& events) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!done_ && !events.empty() && events.front().sequence > last_ + 1) {
+                last_ = events.front().sequence - 1;
+                stream_->write(reset_frame(events.front().sequence));
+            }
+        }
+        replay(events);
     }
 
     void go_live() {
@@ -106,7 +124,7 @@ bool replay_all(Context& context, EventStream& stream) {
     for (int page = 0; page < kPagesMax; ++page) {
         const auto events = context.ports.reader.list_events(stream.last(), kPage);
         if (!events) return false;
-        stream.replay(*events);
+        stream.replay_all(*events);
         if (events->size() < static_cast<std::size_t>(kPage)) return true;
     }
     return false;

@@ -11,7 +11,10 @@ constexpr Duration kIdleTick = std::chrono::seconds(1);
 
 }  // namespace
 
-Followers::~Followers() { close(); }
+Followers::~Followers() {
+    close();
+    pump_->stop();
+}
 
 void Followers::add(std::shared_ptr<Follower> follower) {
     const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/executor.h"
 #include "base/time.h"
 
 namespace lavant::api {
@@ -31,11 +32,15 @@ class Followers {
     // Returns how long the caller may wait before the next call.
     Duration tick(Instant now);
     void close();
+    // A thread for what those who wake a follower have no time for. Shared: they may still hold it when this
+    // is gone, and it takes nothing then.
+    std::shared_ptr<Executor> pump() const { return pump_; }
 
  private:
     std::mutex ticking_;                                // one tick at a time
     std::mutex mutex_;                                  // guards the list
     std::vector<std::shared_ptr<Follower>> followers_;  // shared with the sinks that wake them
+    const std::shared_ptr<Executor> pump_ = std::make_shared<Executor>(1);
 };
 
 }  // namespace lavant::api

@@ -11,7 +11,9 @@
 #include "api/asset_names.h"
 #include "api/byte_range.h"
 #include "api/job_routes.h"
+#include "api/job_view.h"
 #include "api/log_links.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "wire/json.h"
 #include "wire/messages.h"
@@ -109,7 +111,7 @@ Result<HttpResponse> details(History& history, Context& context, const Call& cal
                               {"endTimeUtc", head.ended_at ? Json(to_rfc3339(*head.ended_at)) : Json()},
                               {"error", error_view(head)},
                               {"warnings", std::move(warnings)},
-                              {"properties", Json::object()},
+                              {"properties", own_properties(job.body.properties)},
                               {"logFiles", std::move(files)}});
     return json_response(200, body);
 }
@@ -135,7 +137,7 @@ Json run_view(Context& context, const Call& call, const Job& job) {
          {"endTimeUtc", job.head.ended_at ? Json(to_rfc3339(*job.head.ended_at)) : Json()},
          {"hidden", job.meta.archived},
          {"tags", std::move(tags)},
-         {"properties", Json::object()}});
+         {"properties", own_properties(job.body.properties)}});
 }
 
 Result<HttpResponse> run_data(Context& context, const Call& call) {
@@ -212,6 +214,13 @@ Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
     if (patch["description"].is_string()) edit.meta.description = patch["description"].string();
     if (patch["hidden"].is_boolean()) edit.meta.archived = patch["hidden"].boolean();
     for (const Json::Member& tag : patch["tags"].members()) edit.meta.tags[tag.key] = tag.value.scalar_text();
+    if (patch["properties"].size() > 0) {
+        edit.properties = with_own_properties(job.body.properties, patch["properties"]);
+        if (edit.properties->size() > limits::kJsonBytes)
+            return fail(ErrorCode::InvalidArgument,
+                        "the job's properties would become larger than a request "
+                        "may be; keep large values in a file of the job");
+    }
     return edit;
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/answers.h"
 #include "api/job_submission.h"
+#include "api/job_view.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "wire/arm_job.h"
@@ -19,12 +20,20 @@ HttpResponse job_response(const Context& context, const Call& call, int status, 
 }
 
 // A PUT of a name that is taken edits what may be edited, and never starts the job again.
-void edit_existing(Context& context, const SharedCall& call, const Job& existing, JobMeta wanted) {
-    if (existing.meta == wanted) return call->respond(job_response(context, *call, 200, existing));
+struct Wanted {
+    JobMeta meta;
+    wire::Json properties;  // the user's own
+};
+void edit_existing(Context& context, const SharedCall& call, const Job& existing, Wanted wanted) {
+    const std::string& stored = existing.body.properties;  // "" of one submitted in the same moment
+    std::string properties = stored.empty() ? "" : with_own_properties(stored, wanted.properties);
+    if (existing.meta == wanted.meta && properties == stored)
+        return call->respond(job_response(context, *call, 200, existing));
     plane::EditJob edit;
     edit.workspace = kWorkspaceKey;
     edit.name = existing.head.name;
-    edit.meta = std::move(wanted);
+    edit.meta = std::move(wanted.meta);
+    if (properties != stored) edit.properties = std::move(properties);
     post(context, call, std::move(edit), [&context, call](const plane::Answer& answer) {
         call->respond(answer.job
                           ? job_response(context, *call, 200, *answer.job)
@@ -36,7 +45,8 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
     const std::string& name = call.param("name");
     if (!is_plain_name(name, limits::kJobNameChars) || name.find('.') != std::string::npos)
         return fail(ErrorCode::InvalidArgument,
-                    "a job's name has letters, digits, '-' and '_' only, and at most 255 of them");
+                    "a job's name has letters, digits, '-' and '_' only, and at most " +
+                        std::to_string(limits::kJobNameChars) + " of them");
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
     return plan_submission(context,
                            {name, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},
@@ -53,11 +63,12 @@ void put_job(Context& context, const SharedCall& call) {
         if (existing && *existing && parsed) {
             JobMeta wanted{parsed->display_name, parsed->description, parsed->tags, parsed->archived};
             if (wanted.display_name.empty()) wanted.display_name = (*existing)->meta.display_name;
-            return edit_existing(context, call, **existing, std::move(wanted));
+            return edit_existing(context, call, **existing,
+                                 {std::move(wanted), own_properties(parsed->properties)});
         }
         return call->respond(error_response(event.error()));
     }
-    JobMeta wanted = event->job.meta;
+    Wanted wanted{event->job.meta, own_properties(event->job.body.properties)};
     post(context, call, std::move(*event),
          [&context, call, wanted = std::move(wanted)](const plane::Answer& answer) {
              if (!answer.job)

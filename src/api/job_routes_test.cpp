@@ -100,6 +100,17 @@ TEST_F(JobRoutes, EditsMetadataOfAnExistingJobAndNeverStartsItAgain) {
     EXPECT_EQ(get("a1").get("properties.displayName").text(), "new");
 }
 
+TEST_F(JobRoutes, KeepsThePropertiesThatAnEditBrings) {
+    ASSERT_EQ(put("a1", job_body()).status, 201);
+    std::string body = job_body();
+    body.replace(body.find(R"("properties":{}})"), 15, R"("properties":{"a":"1"})");
+    EXPECT_EQ(put("a1", body).status, 200);
+    EXPECT_EQ(get("a1").get("properties.properties").dump(), R"({"a":"1"})");
+    EXPECT_EQ(put("a1", job_body()).status, 200);
+    EXPECT_EQ(get("a1").get("properties.properties").dump(), R"({"a":"1"})") << "an edit adds and changes";
+    EXPECT_EQ(get("a1").get("properties.command").text(), "echo hi");
+}
+
 TEST_F(JobRoutes, RefusesUnknownThingsAllAtOnceWithTheRemedy) {
     const auto response =
         put("a1", R"({"properties":{"jobType":"Command","command":"x","computeId":")" + kWs +
@@ -118,8 +129,24 @@ TEST_F(JobRoutes, RefusesUnknownThingsAllAtOnceWithTheRemedy) {
 TEST_F(JobRoutes, RefusesNamesThatCouldLeadAstray) {
     for (const char* name : {"..", "a%2F..%2Fb", "a.b", "%00", "a%20b", "%C3%BC"})
         EXPECT_EQ(put(name, job_body()).status, 400) << name;
-    EXPECT_EQ(put(std::string(256, 'a'), job_body()).status, 400);
-    EXPECT_EQ(put(std::string(255, 'a'), job_body()).status, 201);
+    EXPECT_EQ(put(std::string(241, 'a'), job_body()).status, 400) << "dcid.NAME is one part of a blob's name";
+    EXPECT_EQ(put(std::string(240, 'a'), job_body()).status, 201);
+}
+
+TEST_F(JobRoutes, RefusesOutputsThatCouldNotBeKept) {
+    for (const char* path : {"", "a//b", "../b", "a/./b", ".lavant-staging/x", "a\\tb"}) {
+        const auto response = put("a1", job_body(R"(,"outputs":{"o":{"jobOutputType":"uri_folder","uri":)"
+                                                 R"("azureml://datastores/workspaceblobstore/paths/)" +
+                                                 std::string(path) + R"("}})"));
+        EXPECT_EQ(response.status, 400) << path;
+        const Json detail = parsed(response.body).get("error.details").items().at(0);
+        EXPECT_EQ(detail["target"].text(), "properties.outputs.o.uri") << response.body;
+        EXPECT_TRUE(detail["message"].text().starts_with("output 'o' cannot be kept there: ")) << path;
+    }
+    const std::string name(246, 'o');
+    const auto long_name =
+        put("a1", job_body(R"(,"outputs":{")" + name + R"(":{"jobOutputType":"uri_folder"}})"));
+    EXPECT_EQ(long_name.status, 400) << "its usual place is a folder of that name";
 }
 
 TEST_F(JobRoutes, RefusesBodiesThatAreNotJobs) {

@@ -12,6 +12,7 @@
 #include "core/model/size.h"
 #include "core/plane/fit.h"
 #include "core/spec/command_job.h"
+#include "core/spec/output_path.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
@@ -112,14 +113,19 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
         uri = replace_all(std::move(uri), "${{output_name}}", output.name);
         uri = replace_all(std::move(uri), "${{default_datastore}}", kBlobDatastore);
         const auto place = parse_datastore_uri(uri);
-        if (!place || (place->datastore != kBlobDatastore && place->datastore != kArtifactDatastore) ||
-            place->path.find("..") != std::string::npos) {
+        if (!place || (place->datastore != kBlobDatastore && place->datastore != kArtifactDatastore)) {
             add(problems, path + ".uri",
                 "outputs are kept in a datastore of this workspace: "
                 "azureml://datastores/workspaceblobstore/paths/...");
             continue;
         }
         output.uri = to_short_uri(*place);
+    }
+    for (const LaunchOutput& output : launch.outputs) {
+        const auto problem = spec::find_output_problem(output.uri);
+        if (problem && output.mode != "direct")
+            add(problems, "properties.outputs." + output.name + ".uri",
+                "output '" + output.name + "' cannot be kept there: " + *problem);
     }
 }
 

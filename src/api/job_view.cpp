@@ -130,6 +130,24 @@ std::string to_stored_properties(std::string_view sent) {
     return out + "}";
 }
 
+wire::Json own_properties(std::string_view stored) {
+    for (const auto& [key, value] : slice_object(stored)) {
+        if (key != "properties") continue;
+        if (auto own = wire::parse_json(value)) return std::move(*own);
+    }
+    return wire::Json::object();
+}
+
+std::string with_own_properties(std::string_view stored, const wire::Json& more) {
+    wire::Json own = own_properties(stored);
+    for (const wire::Json::Member& one : more.members())
+        if (!one.value.is_null()) own.set(one.key, one.value.scalar_text());
+    std::string out = "{";
+    for (const auto& [key, value] : slice_object(stored))
+        member(out, key, key == "properties" ? own.dump() : std::string(value));
+    return out + "}";
+}
+
 std::string to_json_object(const std::map<std::string, std::string>& values) {
     std::string out = "{";
     for (const auto& [key, value] : values) {

@@ -10,6 +10,7 @@
 
 #include "core/model/job.h"
 #include "core/model/workspace.h"
+#include "wire/json.h"
 
 namespace lavant::api {
 
@@ -19,6 +20,10 @@ std::vector<std::pair<std::string_view, std::string_view>> slice_object(std::str
 
 // From the `properties` a client sent (valid JSON) to what JobBody.properties holds.
 std::string to_stored_properties(std::string_view sent);
+
+// The user's own properties among the stored ones, and the stored ones with some of them added or changed.
+wire::Json own_properties(std::string_view stored);
+std::string with_own_properties(std::string_view stored, const wire::Json& more);
 
 struct JobFrame {
     std::string origin;  // "https://host:port"

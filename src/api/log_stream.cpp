@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <utility>
@@ -39,7 +40,10 @@ std::optional<ports::BlobInfo> find_log(Context& context, const Place& place) {
 class LogStream final : public Follower {
  public:
     LogStream(Context& context, std::shared_ptr<ports::ResponseStream> stream, Place place)
-        : context_(context), stream_(std::move(stream)), place_(std::move(place)) {}
+        : context_(context),
+          stream_(std::move(stream)),
+          pump_(context.followers->pump()),
+          place_(std::move(place)) {}
 
     void watch(app::EventFeed::Subscription subscription, LogSource::Watch watch) {
         const std::lock_guard lock(mutex_);
@@ -48,19 +52,23 @@ class LogStream final : public Follower {
         if (done_) stop_watching();
     }
 
-    void told(const HistoryEvent& event) {
+    // Of these two the caller may be the control loop: they read nothing and wait for nobody.
+    static void told(const std::shared_ptr<LogStream>& stream, const HistoryEvent& event) {
         const auto status = parse_job_status(event.what);
-        if (status && is_terminal(*status)) set_terminal();
+        if (!status || !is_terminal(*status)) return;
+        stream->terminal_ = true;
+        wake(stream);
     }
-    void set_terminal() {
-        const std::lock_guard lock(mutex_);
-        terminal_ = true;
-        pump();
+    static void wake(const std::shared_ptr<LogStream>& stream) {
+        if (stream->woken_.exchange(true)) return;
+        const bool queued = stream->pump_->post([stream] {
+            stream->woken_ = false;
+            const std::lock_guard lock(stream->mutex_);
+            stream->pump();
+        });
+        if (!queued) stream->woken_ = false;  // The next tick serves.
     }
-    void grown() {
-        const std::lock_guard lock(mutex_);
-        pump();
-    }
+    void set_terminal() { terminal_ = true; }
 
     bool tick(Instant /*now*/) override {
         const std::lock_guard lock(mutex_);
@@ -81,10 +89,11 @@ class LogStream final : public Follower {
  private:
     void pump() {
         if (done_) return;
+        const bool terminal = terminal_;  // asked first: what was written before the end is seen below
         behind_ = false;
         if (const auto blob = find_log(context_, place_))
             send_from(context_.ports.blobs.path_of(place_.container, blob->name));
-        if (terminal_ && !behind_) end();
+        if (terminal && !behind_) end();
     }
 
     void send_from(const std::string& path) {
@@ -120,11 +129,13 @@ class LogStream final : public Follower {
 
     Context& context_;
     std::shared_ptr<ports::ResponseStream> stream_;
-    mutable std::mutex mutex_;  // guards everything below
+    const std::shared_ptr<Executor> pump_;  // shared with all followers
+    std::atomic<bool> terminal_{false};
+    std::atomic<bool> woken_{false};  // a pump is on its way
+    mutable std::mutex mutex_;        // guards everything below
     Place place_;
     app::EventFeed::Subscription subscription_ = 0;
     LogSource::Watch watch_ = 0;
-    bool terminal_ = false;
     bool behind_ = false;
     bool done_ = false;
 };
@@ -135,12 +146,12 @@ void follow(Context& context, const SharedCall& call, const Place& place) {
     head.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
     auto stream = std::make_shared<LogStream>(context, call->responder->stream(std::move(head)), place);
     const auto subscription = context.ports.feed.subscribe(
-        kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
+        kWorkspaceKey, name, [stream](const HistoryEvent& event) { LogStream::told(stream, event); });
     if (!subscription) return stream->close();
     const LogSource::Watch watch =
         context.ports.logs == nullptr
             ? 0
-            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { stream->grown(); });
+            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { LogStream::wake(stream); });
     stream->watch(*subscription, watch);
     // Read only now: an end committed before this is in the row, one after it comes by the feed.
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);

@@ -1,5 +1,6 @@
 #include "api/metrics.h"
 
+#include <map>
 #include <string_view>
 
 namespace lavant::api {
@@ -50,7 +51,7 @@ void by_label(std::string& out, std::string_view name, std::string_view label,
 
 }  // namespace
 
-std::string render_metrics(const LoopFigures& loop, const ServerFigures& server) {
+std::string render_metrics(const app::LoopStats& loop, const ServerFigures& server) {
     std::string out;
     counter(out, "lavant_loop_events", "Events handled by the control loop.", std::to_string(loop.events));
     counter(out, "lavant_loop_batches", "Batches committed.", std::to_string(loop.batches));
@@ -58,15 +59,15 @@ std::string render_metrics(const LoopFigures& loop, const ServerFigures& server)
     counter(out, "lavant_loop_commit_seconds", "Time spent in commits.", seconds(loop.commit_total));
     gauge(out, "lavant_loop_commit_last_seconds", "Duration of the last commit.", seconds(loop.commit_last));
     gauge(out, "lavant_loop_lag_seconds", "How long the last batch's oldest event had waited.",
-          seconds(loop.lag));
+          seconds(loop.lag_last));
     gauge(out, "lavant_loop_batch_events", "Events in the last batch.", std::to_string(loop.batch_last));
     gauge(out, "lavant_loop_inbox_events", "Events that wait.", std::to_string(loop.inbox));
-    gauge(out, "lavant_jobs_live", "Jobs that have not ended.", std::to_string(loop.jobs_live));
-    gauge(out, "lavant_outbox_effects", "Effects not yet carried out.", std::to_string(loop.outbox));
+    gauge(out, "lavant_jobs_live", "Jobs that have not ended.", std::to_string(loop.census.jobs_live));
+    gauge(out, "lavant_outbox_effects", "Effects not yet carried out.", std::to_string(loop.census.outbox));
     describe(out, "lavant_jobs_queued", "gauge", "Queued jobs by what they wait for.");
-    by_label(out, "lavant_jobs_queued", "reason", loop.queued_by_reason);
+    by_label(out, "lavant_jobs_queued", "reason", loop.census.queued_by_reason);
     describe(out, "lavant_nodes", "gauge", "Nodes by state.");
-    by_label(out, "lavant_nodes", "state", loop.nodes_by_state);
+    by_label(out, "lavant_nodes", "state", loop.census.nodes_by_state);
     counter(out, "lavant_http_requests", "Requests received.", std::to_string(server.requests));
     counter(out, "lavant_http_requests_refused", "Requests without a route or a right.",
             std::to_string(server.requests_refused));

@@ -169,16 +169,16 @@ Json counts_of(const std::map<std::string, std::size_t>& counts) {
 }
 
 Result<HttpResponse> status(Context& context, const Call& call) {
-    const LoopFigures loop = context.ports.figures();
+    const app::LoopStats loop = context.ports.loop_stats();
     return json_response(200, Json::object({{"version", context.settings.version},
                                             {"user", call.caller.user},
                                             {"role", name_of(call.caller.role)},
                                             {"workspaceId", context.settings.workspace_id},
-                                            {"jobsLive", loop.jobs_live},
-                                            {"queuedByReason", counts_of(loop.queued_by_reason)},
-                                            {"nodesByState", counts_of(loop.nodes_by_state)},
+                                            {"jobsLive", loop.census.jobs_live},
+                                            {"queuedByReason", counts_of(loop.census.queued_by_reason)},
+                                            {"nodesByState", counts_of(loop.census.nodes_by_state)},
                                             {"inbox", loop.inbox},
-                                            {"outbox", loop.outbox}}));
+                                            {"outbox", loop.census.outbox}}));
 }
 
 }  // namespace

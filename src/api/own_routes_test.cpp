@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 
 #include "api/test_world.h"
 #include "base/files.h"
@@ -170,6 +171,20 @@ TEST_F(OwnRoutes, StreamsEventsFromAnIdOnAndThenLive) {
     EXPECT_EQ(world_.call({"GET", "/lavant/v1/events", "", {{"Last-Event-ID", "x"}}}).status, 400);
 }
 
+TEST_F(OwnRoutes, TellsAClientThatItsPlaceInTheHistoryIsNoLongerKept) {
+    world_.add_job("a1", JobStatus::Queued);
+    for (const JobStatus status : {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing})
+        world_.set_status("a1", status);
+    ASSERT_FALSE(*world_.store.tidy(2));
+    const auto late = world_.start({"GET", "/lavant/v1/events?after=0", "", {}});
+    EXPECT_TRUE(
+        late->streamed.starts_with("id: 1\nevent: reset\ndata: {\"oldest\":2}\n\nid: 2\nevent: job\n"))
+        << late->streamed;
+    EXPECT_NE(late->streamed.find("id: 3\n"), std::string::npos);
+    const auto in_time = world_.start({"GET", "/lavant/v1/events", "", {{"Last-Event-ID", "1"}}});
+    EXPECT_TRUE(in_time->streamed.starts_with("id: 2\nevent: job\n")) << in_time->streamed;
+}
+
 TEST_F(OwnRoutes, EndsTheStreamOfAClientThatDoesNotRead) {
     world_.add_job("a1", JobStatus::Queued);
     const auto stream = world_.start({"GET", "/lavant/v1/events", "", {}});
@@ -190,6 +205,7 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     ASSERT_TRUE(world_.blobs().append("azureml", blob, 4, "two\n"));
     EXPECT_FALSE(log->finished);
     world_.set_status("a1", JobStatus::Completed);
+    world_.api().tick();
     EXPECT_EQ(log->streamed, "one\ntwo\n");
     EXPECT_TRUE(log->finished);
     EXPECT_EQ(world_.feed.subscribers(), 0U);
@@ -198,6 +214,19 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     const auto late = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1&offset=2", "", {}});
     EXPECT_EQ(late->streamed, "e\ntwo\n");
     EXPECT_TRUE(late->finished);
+}
+
+TEST_F(OwnRoutes, ReadsNoLogOnTheThreadThatTellsOfTheEnd) {
+    world_.add_job("a1", JobStatus::Running);
+    const auto log = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}});
+    std::promise<void> finished;
+    log->on_finish = [&] { finished.set_value(); };
+    const std::string blob = "ExperimentRun/dcid.a1/user_logs/std_log.txt";
+    ASSERT_TRUE(world_.blobs().append("azureml", blob, 0, "one\n"));
+    world_.set_status("a1", JobStatus::Completed);  // publishes, as the control loop does
+    finished.get_future().wait();
+    EXPECT_EQ(log->streamed, "one\n");
+    EXPECT_NE(log->written_by, std::this_thread::get_id());
 }
 
 TEST_F(OwnRoutes, TakesTheFirstProcessLogOfAJobThatHasSeveral) {

@@ -128,7 +128,7 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         const auto job = store.find_job(kWorkspaceKey, edit->name).value();
         if (!job) return fail(ErrorCode::NotFound, "there is no job '" + edit->name + "'");
         WriteBatch batch;
-        batch.metas_changed.push_back({job->head.id, edit->meta});
+        batch.metas_changed.push_back({job->head.id, edit->meta, edit->properties});
         CHECK(store.commit(batch).has_value(), "the memory store commits");
         return plane::Answer{.job = store.find_job(kWorkspaceKey, edit->name).value()};
     }
@@ -169,7 +169,7 @@ Api& TestWorld::api() {
                    feed,
                    [this](plane::Event event, const Done& done) { return post(std::move(event), done); },
                    [] {
-                       return LoopFigures{.batches = 7, .queued_by_reason = {{"quota", 2}}};
+                       return app::LoopStats{.batches = 7, .census = {.queued_by_reason = {{"quota", 2}}}};
                    },
                    nullptr};
     api_ = std::make_unique<Api>(std::move(ports), std::move(settings));

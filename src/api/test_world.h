@@ -2,9 +2,11 @@
 // A world for the tests of this room: a store in memory, real crypto, a clock moved by hand, blobs in a
 // temporary folder, and a stand-in for the control loop that commits each event at once.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "adapters/crypto_openssl/openssl_crypto.h"
@@ -28,8 +30,14 @@ class Caught final : public ports::Responder, public ports::ResponseStream {
  public:
     void respond(ports::HttpResponse answer) override;
     std::shared_ptr<ports::ResponseStream> stream(ports::HttpResponse head) override;
-    void write(std::string bytes) override { streamed += bytes; }
-    void finish() override { finished = true; }
+    void write(std::string bytes) override {
+        streamed += bytes;
+        written_by = std::this_thread::get_id();
+    }
+    void finish() override {
+        finished = true;
+        if (on_finish) on_finish();
+    }
     bool client_is_gone() const override { return gone; }
     std::size_t bytes_waiting() const override { return waiting; }
 
@@ -40,6 +48,8 @@ class Caught final : public ports::Responder, public ports::ResponseStream {
     bool finished = false;
     bool gone = false;
     std::size_t waiting = 0;
+    std::thread::id written_by;
+    std::function<void()> on_finish;
     std::weak_ptr<Caught> self;
 };
 

@@ -29,7 +29,7 @@ Result<HttpResponse> metrics(Context& context, const Call& /*call*/) {
     server.requests_refused = context.refused.load();
     server.waiters = context.ports.feed.subscribers();
     server.disk_free_bytes = context.space.free_bytes();
-    HttpResponse response = text_response(200, render_metrics(context.ports.figures(), server));
+    HttpResponse response = text_response(200, render_metrics(context.ports.loop_stats(), server));
     response.headers = {{"Content-Type", kOpenMetricsType}};
     return response;
 }

@@ -205,6 +205,14 @@ TEST_F(HistoryRoutes, EditsByMergingAndArchives) {
     const Json properties = parsed(get(kWs + "/jobs/a1"))["properties"];
     EXPECT_EQ(properties["displayName"].text(), "d2");
     EXPECT_EQ(properties["tags"].dump(), R"({"t":"1","z":"9"})");
+    EXPECT_EQ(patch(R"({"properties":{"loss":0.5,"who":"\"me\"","gone":null}})"), 200);
+    EXPECT_EQ(patch(R"({"properties":{"loss":"0.4"}})"), 200);
+    const std::string own = R"({"loss":"0.4","who":"\"me\""})";
+    EXPECT_EQ(parsed(get(kWs + "/jobs/a1")).get("properties.properties").dump(), own);
+    EXPECT_EQ(parsed(get(run_))["properties"].dump(), own);
+    EXPECT_EQ(parsed(get(run_ + "/details"))["properties"].dump(), own);
+    EXPECT_EQ(parsed(get(kWs + "/jobs/a1")).get("properties.services.Studio.jobServiceType").text(),
+              "Studio");
     EXPECT_EQ(patch(R"({"hidden":true})"), 200);
     EXPECT_EQ(parsed(get(kWs + "/jobs?listViewType=ActiveOnly"))["value"].size(), 0U);
     EXPECT_EQ(patch(R"({"hidden":false})"), 200);

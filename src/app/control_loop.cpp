@@ -13,15 +13,18 @@ namespace {
 
 constexpr std::size_t kLaunchesKept = 4096;
 constexpr Duration kCensusEvery = std::chrono::seconds{1};
+constexpr Duration kRebuildPause = std::chrono::seconds{1};
 
 }  // namespace
 
-ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings)
-    : ports_(std::move(ports)), settings_(settings), plane_(settings) {}
+ControlLoop::ControlLoop(LoopPorts ports, plane::Settings settings, Upkeep upkeep)
+    : ports_(std::move(ports)), settings_(settings), upkeep_(upkeep), plane_(settings) {}
 
 Result<void> ControlLoop::start(Instant now) {
     LAVANT_TRY(const LiveRows rows, ports_.store.load_live());
     plane_ = plane::Plane(settings_, rows, now);
+    launches_.clear();
+    plan_tidy(now);
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
     return {};
 }
@@ -70,9 +73,15 @@ Result<void> ControlLoop::enrich(plane::Event& event) {
 }
 
 bool ControlLoop::step(Instant now) {
+    if (rebuild_at_) {
+        if (now >= *rebuild_at_) rebuild(now);
+        return !rebuild_at_;
+    }
     std::vector<Pending> batch = drain();
     const bool due = plane_.next_wake() && *plane_.next_wake() <= now;
-    if (batch.empty() && !due) return false;
+    const bool idle = batch.empty() && !due;
+    if (tidy_at_ && now >= (idle ? *tidy_at_ : tidy_by_)) tidy(now);
+    if (idle) return false;
 
     plane::Outcome outcome;
     for (Pending& pending : batch) {
@@ -94,7 +103,10 @@ bool ControlLoop::step(Instant now) {
 
     const Instant before = ports_.clock.now();
     Result<std::vector<bool>> committed = std::vector<bool>{};
-    if (!outcome.writes.empty()) committed = ports_.store.commit(outcome.writes);
+    if (!outcome.writes.empty()) {
+        committed = ports_.store.commit(outcome.writes);
+        if (!tidy_at_) plan_tidy(now);
+    }
     const Duration took = ports_.clock.now() - before;
     {
         const std::scoped_lock lock(mutex_);
@@ -139,7 +151,13 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
         launches_[job.head.id] = std::move(job.body.launch);
     }
     for (plane::Send& send : outcome.sends) {
-        if (auto* start = std::get_if<StartTask>(&send.message)) complete_start(*start);
+        if (auto* start = std::get_if<StartTask>(&send.message)) {
+            // Left unsaid for now: it is said again with the node's next heartbeat.
+            if (const Result<void> complete = complete_start(*start); !complete) {
+                log(Level::Warning, "start_put_off", {{"message", complete.error().message}});
+                continue;
+            }
+        }
         ports_.links.send(send.node, std::move(send.message));
     }
     for (plane::Reply& reply : outcome.replies) answer(reply.ticket, std::move(reply.answer));
@@ -153,35 +171,60 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
     for (const OutboxEntry& entry : outcome.effects) ports_.effects.run(entry);
 }
 
-void ControlLoop::complete_start(StartTask& start) {
+Result<void> ControlLoop::complete_start(StartTask& start) {
     const auto kept = launches_.find(start.task.job);
     if (kept != launches_.end()) {
         start.launch = kept->second;
     } else {
-        Result<std::string> launch = ports_.store.load_launch(start.task.job);
-        CHECK(launch.has_value(), "a job that is placed has a launch in the store");
-        start.launch = std::move(*launch);
+        LAVANT_TRY(start.launch, ports_.store.load_launch(start.task.job));
     }
     const JobHead* head = plane_.find_job(start.task.job);
     if (head != nullptr && ports_.make_job_token)
         start.job_token = ports_.make_job_token(*head, start.task.attempt);
+    return {};
 }
 
 // The store is asked until it answers: nothing can be decided without knowing what is true.
 void ControlLoop::rebuild(Instant now) {
-    Result<LiveRows> rows = ports_.store.load_live();
-    for (int tries = 0; !rows && tries < 100; ++tries) rows = ports_.store.load_live();
-    CHECK(rows.has_value(), "the store answers after a failed commit");
+    const Result<LiveRows> rows = ports_.store.load_live();
+    if (!rows) {
+        log(Level::Error, "store_unreadable", {{"message", rows.error().message}});
+        rebuild_at_ = now + kRebuildPause;
+        return;
+    }
+    rebuild_at_.reset();
     plane_ = plane::Plane(settings_, *rows, now);
     launches_.clear();
     ports_.links.drop_links();
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);
 }
 
-void ControlLoop::wait() {
+void ControlLoop::plan_tidy(Instant now) {
+    tidy_at_ = now + upkeep_.after;
+    tidy_by_ = *tidy_at_ + upkeep_.latest;
+}
+
+// A failure is no reason to hurry: the next write brings the next try.
+void ControlLoop::tidy(Instant now) {
+    const Result<bool> more = ports_.store.tidy(upkeep_.events_kept);
+    if (!more) log(Level::Warning, "store_not_tidied", {{"message", more.error().message}});
+    tidy_at_.reset();
+    if (!more.value_or(false)) return;
+    tidy_by_ = now + upkeep_.pause;
+    tidy_at_ = tidy_by_;
+}
+
+std::optional<Instant> ControlLoop::next_wake() const {
+    if (rebuild_at_) return rebuild_at_;
     const std::optional<Instant> wake = plane_.next_wake();
+    if (!wake || !tidy_at_) return wake ? wake : tidy_at_;
+    return std::min(*wake, *tidy_at_);
+}
+
+void ControlLoop::wait() {
+    const std::optional<Instant> wake = next_wake();
     std::unique_lock lock(mutex_);
-    auto ready = [this] { return !inbox_.empty() || waking_; };
+    auto ready = [this] { return (!inbox_.empty() && !rebuild_at_) || waking_; };
     if (!wake) {
         arrived_.wait(lock, ready);
     } else if (const Duration left = *wake - ports_.clock.now(); left > Duration::zero()) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "app/loop_stats.h"
 #include "base/result.h"
 #include "core/plane/events.h"
 #include "core/plane/plane.h"
@@ -28,18 +29,6 @@ using Answer = plane::Answer;
 // Called once, on the loop's thread, after the commit: must not block.
 using Callback = std::function<void(Result<Answer>)>;
 
-struct LoopStats {
-    std::uint64_t events = 0;
-    std::uint64_t batches = 0;
-    std::uint64_t commits_failed = 0;
-    Duration commit_total{};
-    Duration commit_last{};
-    Duration lag_last{};  // how long the oldest event of the last batch had waited
-    std::size_t batch_last = 0;
-    std::size_t inbox = 0;
-    plane::Census census;  // queue by reason, nodes by state
-};
-
 struct LoopPorts {
     ports::Store& store;
     ports::AgentLinks& links;
@@ -51,9 +40,18 @@ struct LoopPorts {
     std::function<void(const std::vector<HistoryEvent>&)> published;
 };
 
+// When the store is looked after: a while after something was written, as soon as there is nothing else to
+// do, or at the latest some time later. A loop without work has no upkeep either.
+struct Upkeep {
+    std::int64_t events_kept = 1'000'000;  // of the history
+    Duration after = std::chrono::seconds{10};
+    Duration latest = std::chrono::minutes{1};
+    Duration pause = std::chrono::milliseconds{200};  // between two small pieces of it
+};
+
 class ControlLoop {
  public:
-    ControlLoop(LoopPorts ports, plane::Settings settings);
+    ControlLoop(LoopPorts ports, plane::Settings settings, Upkeep upkeep = {});
 
     // Loads the live state and runs again what the outbox still holds.
     [[nodiscard]] Result<void> start(Instant now);
@@ -63,6 +61,11 @@ class ControlLoop {
 
     // Handles at most one batch. True if anything was done. The loop's thread only.
     bool step(Instant now);
+    // When there is something to do without an event.
+    std::optional<Instant> next_wake() const;
+    // The store could not be read after a failed commit: the plane may be wrong, and nothing happens before
+    // it was read.
+    bool is_lost() const { return rebuild_at_.has_value(); }
     // Waits for an event or for the next instant at which something is due.
     void wait();
     void wake();  // any thread
@@ -79,13 +82,19 @@ class ControlLoop {
     [[nodiscard]] Result<void> enrich(plane::Event& event);
     void finish(plane::Outcome& outcome, const Result<std::vector<bool>>& committed, Instant now);
     void rebuild(Instant now);
-    void complete_start(StartTask& start);
+    void plan_tidy(Instant now);
+    void tidy(Instant now);
+    [[nodiscard]] Result<void> complete_start(StartTask& start);
 
     LoopPorts ports_;
     plane::Settings settings_;
+    Upkeep upkeep_;
     plane::Plane plane_;
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
+    std::optional<Instant> rebuild_at_;  // when the store is to be read again
+    std::optional<Instant> tidy_at_;     // when there is nothing better to do
+    Instant tidy_by_{};                  // whatever else there is to do
     Instant census_at_{};
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 

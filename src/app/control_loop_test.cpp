@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "adapters/memory/memory_store.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -12,7 +14,8 @@ namespace {
 // Fakes with memory around a real loop and a real (in-memory) store.
 class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::Clock {
  public:
-    Rig() : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings()) {
+    explicit Rig(Upkeep upkeep = {})
+        : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings(), upkeep) {
         configure_log({.least = Level::Silent});
         EXPECT_TRUE(loop.start(now_));
     }
@@ -46,6 +49,11 @@ class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::
         (void)loop.post(plane::EffectDone{effects.back().id, true, ""});
         (void)loop.post(plane::NodeLinked{{1}, 1, {.node = {1}}});
         settle();
+    }
+
+    int starts() const {
+        return static_cast<int>(std::ranges::count_if(
+            sent, [](const ToAgent& message) { return std::holds_alternative<StartTask>(message); }));
     }
 
     adapters::MemoryStore store;
@@ -83,6 +91,86 @@ TEST(ControlLoop, AnswersUnavailableAndLetsNothingElseOutWhenACommitFails) {
         // What was stored all the same is carried out all the same.
         EXPECT_EQ(rig.effects.size(), fault == adapters::CommitFault::Refuse ? 0U : 1U);
     }
+}
+
+TEST(ControlLoop, AsksAStoreThatCannotBeReadAgainAndAgain) {
+    Rig rig;
+    rig.store.fail_next_commit(adapters::CommitFault::CommitButReportFailure);
+    rig.store.fail_next_reads(200);
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_EQ(rig.answers.size(), 1U);
+    ASSERT_TRUE(rig.submit("b"));
+    for (int i = 0; i < 199; ++i) {
+        EXPECT_EQ(rig.dropped, 0);
+        ASSERT_TRUE(rig.loop.next_wake());
+        EXPECT_GT(*rig.loop.next_wake(), rig.now_) << "not without a pause";
+        EXPECT_FALSE(rig.loop.step(rig.now_)) << "nothing is decided on what may be wrong";
+        rig.now_ = *rig.loop.next_wake();
+        rig.loop.step(rig.now_);
+    }
+    rig.now_ = *rig.loop.next_wake();
+    rig.settle();
+    EXPECT_EQ(rig.dropped, 1);
+    EXPECT_EQ(rig.loop.plane().rows(), *rig.store.load_live());
+    ASSERT_EQ(rig.answers.size(), 2U) << "what came meanwhile was kept";
+    EXPECT_TRUE(rig.answers[1]);
+}
+
+TEST(ControlLoop, CanBeWokenWhileTheStoreCannotBeRead) {
+    Rig rig;
+    rig.store.fail_next_commit(adapters::CommitFault::Refuse);
+    rig.store.fail_next_reads(1);
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    rig.loop.wake();
+    rig.loop.wait();  // would wait for a second of a clock that stands
+}
+
+TEST(ControlLoop, StartsATaskLaterWhenItsLaunchCannotBeReadNow) {
+    Rig rig;
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    ASSERT_TRUE(rig.loop.start(rig.now_));  // as after a restart: the launch is not in memory
+    rig.store.fail_next_reads(1);
+    rig.start_node();
+    EXPECT_EQ(rig.starts(), 0);
+    ASSERT_TRUE(rig.loop.post(plane::NodeHeard{{1}, 1, 1}));
+    rig.settle();
+    EXPECT_EQ(rig.starts(), 1);
+}
+
+TEST(ControlLoop, KeepsTheNewestHistoryAndPrunesWhenItIsIdle) {
+    Rig rig({.events_kept = 3});
+    for (const char* name : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(rig.submit(name));
+    rig.settle();
+    const std::size_t all = rig.store.list_events(0, 100)->size();
+    ASSERT_GT(all, 3U);
+    rig.now_ += std::chrono::seconds{9};
+    rig.settle();
+    EXPECT_EQ(rig.store.list_events(0, 100)->size(), all) << "not at once";
+    rig.now_ += std::chrono::seconds{1};
+    rig.settle();
+    const auto kept = *rig.store.list_events(0, 100);
+    ASSERT_EQ(kept.size(), 3U);
+    EXPECT_EQ(kept.back().sequence, static_cast<std::int64_t>(all));
+    EXPECT_EQ(rig.loop.next_wake(), rig.loop.plane().next_wake()) << "an idle loop wakes for nothing else";
+}
+
+TEST(ControlLoop, PrunesInTheEndAlsoWhenItIsNeverIdle) {
+    Rig rig({.events_kept = 3});
+    for (int i = 0; i < 69; ++i) {
+        ASSERT_TRUE(rig.submit("job" + std::to_string(i)));
+        rig.now_ += std::chrono::seconds{1};
+        rig.loop.step(rig.now_);
+    }
+    EXPECT_GE(rig.store.list_events(0, 1000)->size(), 69U);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(rig.submit("last" + std::to_string(i)));
+        rig.now_ += std::chrono::seconds{1};
+        rig.loop.step(rig.now_);
+    }
+    EXPECT_LT(rig.store.list_events(0, 1000)->size(), 10U);
 }
 
 TEST(ControlLoop, SendsTheLaunchWithAnAssignmentAlsoAfterARestart) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/staging.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
 
@@ -28,7 +29,8 @@ void PooledEffectRunner::run(const OutboxEntry& entry) {
     const bool queued = executor.post([this, entry] {
         const Result<void> done = carry_out(entry);
         if (!done) log(Level::Warning, "effect_failed", {{"message", done.error().message}});
-        ports_.post(plane::EffectDone{entry.id, done.has_value(), done ? "" : done.error().message});
+        ports_.post(done ? plane::EffectDone{entry.id}
+                         : plane::EffectDone{entry.id, false, done.error().message, done.error().code});
     });
     if (!queued) ports_.post(plane::EffectDone{entry.id, false, "the server is too busy or is stopping"});
 }
@@ -36,7 +38,9 @@ void PooledEffectRunner::run(const OutboxEntry& entry) {
 Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
     if (const auto* start = std::get_if<StartNode>(&entry.effect)) return carry_out(*start, entry.id);
     if (const auto* stop = std::get_if<StopNode>(&entry.effect)) return ports_.nodes.stop_node(stop->node);
-    return carry_out(std::get<PublishOutputs>(entry.effect));
+    if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) return carry_out(*publish);
+    const auto& drop = std::get<DropStaged>(entry.effect);
+    return drop_staged(ports_.blobs, drop.job, drop.attempt);
 }
 
 Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t outbox) {
@@ -44,10 +48,7 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 }
 
 Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
-    const std::string staged = std::string(ports::kStagingFolder) + "/" + std::to_string(effect.job.value) +
-                               "-" + std::to_string(effect.attempt);
-    LAVANT_TRY_VOID(ports_.blobs.publish(kBlobContainer, staged, ""));
-    return ports_.blobs.publish(kArtifactContainer, staged, "");
+    return publish_staged(ports_.blobs, effect.job, effect.attempt);
 }
 
 }  // namespace lavant::app

@@ -280,6 +280,10 @@ void add_serve(CLI::App& app, Arguments& arguments) {
                      "leave after so many seconds without work; 0: never")
         ->check(CLI::NonNegativeNumber)
         ->option_text("SECONDS");
+    serve->add_option("--keep-events", options.events_kept, "so many of the history; the oldest go")
+        ->check(CLI::Range(std::int64_t{1'000}, std::int64_t{1'000'000'000}))
+        ->option_text("COUNT")
+        ->capture_default_str();
     serve->add_option("--log-file", options.log.file, "standard error if left out")->option_text("FILE");
     serve->add_flag("--log-json", options.log.json, "one JSON object per line");
     serve->add_option("--log-level", arguments.log_level, "debug, info, warning or error")

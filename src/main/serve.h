@@ -1,6 +1,7 @@
 #pragma once
 // `lavant serve`: one process, everything wired.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,10 @@ struct ServeOptions {
     std::vector<std::string> names;  // further host names and addresses for the certificate
     std::string tls_certificate;     // PEM files of one's own, both or none
     std::string tls_key;
-    bool embedded = false;  // started by the command line: overcommit and emulated GPUs are on
-    int idle_exit_s = 0;    // leave after so long with no job, no node and no client; 0: never
-    int ready_fd = -1;      // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
+    bool embedded = false;                 // started by the command line: overcommit and emulated GPUs are on
+    int idle_exit_s = 0;                   // leave after so long with no job, no node and no client; 0: never
+    std::int64_t events_kept = 1'000'000;  // of the history; the oldest go
+    int ready_fd = -1;  // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
     LogSettings log;
 };
 

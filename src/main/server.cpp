@@ -24,6 +24,7 @@
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
+#include "app/staging.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "main/data_folder.h"
@@ -38,7 +39,8 @@ using namespace std::chrono_literals;
 constexpr int kCpuOvercommit = 2;
 constexpr Duration kDrainGrace = 5s;
 constexpr Duration kReconcileEvery = 2s;
-constexpr Duration kCertificateEvery = 24h;
+constexpr Duration kUpkeepEvery = 24h;
+constexpr Duration kBlocksKept = 7 * 24h;  // uncommitted ones, as on Azure
 
 // Node-facing requests go to the hub, all others to the API.
 class Front final : public ports::HttpApplication {
@@ -82,11 +84,11 @@ class Server::Parts {
     Result<void> open_folder();
     void make_control();
     plane::Settings plane_settings() const;
-    api::LoopFigures figures() const;
     int last_port() const;
     Result<int> choose_port() const;
     Result<int> listen(int port);
     void reconcile();
+    void keep_up(Instant now);
     bool is_idle_too_long(Instant now);
     void stop();
     void release_idle_nodes();
@@ -161,14 +163,14 @@ void Server::Parts::make_control() {
             .make_job_token = [this](const JobHead& job,
                                      int attempt) { return api_->make_job_token(job, attempt); },
             .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
-        plane_settings());
+        plane_settings(), app::Upkeep{.events_kept = options_.events_kept});
     api_ = std::make_unique<api::Api>(api::ApiPorts{.reader = *reader_,
                                                     .blobs = *blobs_,
                                                     .crypto = *crypto_,
                                                     .clock = clock_,
                                                     .feed = feed_,
                                                     .post = post_and_wait,
-                                                    .figures = [this] { return figures(); },
+                                                    .loop_stats = [this] { return loop_->stats(); },
                                                     .logs = hub_.get()},
                                       api::ApiSettings{.base_url = url_,
                                                        .secret = crypto_->secret(),
@@ -185,22 +187,6 @@ plane::Settings Server::Parts::plane_settings() const {
     settings.capacity = nodes_->capacity();
     settings.capacity.cpu_millis *= kCpuOvercommit;
     return settings;
-}
-
-api::LoopFigures Server::Parts::figures() const {
-    const app::LoopStats stats = loop_->stats();
-    return {.events = stats.events,
-            .batches = stats.batches,
-            .commits_failed = stats.commits_failed,
-            .commit_total = stats.commit_total,
-            .commit_last = stats.commit_last,
-            .lag = stats.lag_last,
-            .batch_last = stats.batch_last,
-            .inbox = stats.inbox,
-            .jobs_live = stats.census.jobs_live,
-            .outbox = stats.census.outbox,
-            .queued_by_reason = stats.census.queued_by_reason,
-            .nodes_by_state = stats.census.nodes_by_state};
 }
 
 // The port of the last time, if it is free: agents and exported variables still point there.
@@ -250,6 +236,8 @@ Result<std::string> Server::Parts::start() {
         .folder = folder_.nodes(), .executable = "", .server_url = url_, .ca_file = certificates_.ca_file});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
+    if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)
+        log(Level::Warning, "staging_not_swept", {{"message", swept.error().message}});
     LAVANT_TRY(const int opened, listen(port));
     (void)opened;
     loop_thread_ = std::thread([this] {
@@ -282,6 +270,18 @@ void Server::Parts::reconcile() {
     (void)loop_->post(std::move(event));
 }
 
+// What has to be looked at once a day.
+void Server::Parts::keep_up(Instant now) {
+    if (options_.tls_certificate.empty()) {
+        const auto renewed = adapters::ensure_certificates(folder_.tls(), options_.names, now);
+        if (renewed && renewed->renewed) (void)http_->reload_certificate();
+    }
+    const Result<std::size_t> dropped = blobs_->drop_old_blocks(now - kBlocksKept);
+    if (!dropped) log(Level::Warning, "old_blocks_not_dropped", {{"message", dropped.error().message}});
+    if (dropped && *dropped > 0)
+        log(Level::Info, "old_blocks_dropped", {{"blobs", std::to_string(*dropped)}});
+}
+
 bool Server::Parts::is_idle_too_long(Instant now) {
     if (options_.idle_exit_s <= 0) return false;
     const app::LoopStats stats = loop_->stats();
@@ -294,7 +294,7 @@ bool Server::Parts::is_idle_too_long(Instant now) {
 
 void Server::Parts::run_until_stopped(int signal_fd) {
     Instant reconcile_at = clock_.now();
-    Instant renew_at = clock_.now() + kCertificateEvery;
+    Instant upkeep_at = clock_.now();
     idle_since_ = clock_.now();
     while (true) {
         const Duration nap = std::min<Duration>(api_->tick(), kReconcileEvery);
@@ -306,10 +306,9 @@ void Server::Parts::run_until_stopped(int signal_fd) {
             reconcile();
             reconcile_at = now + kReconcileEvery;
         }
-        if (now >= renew_at && options_.tls_certificate.empty()) {
-            renew_at = now + kCertificateEvery;
-            const auto renewed = adapters::ensure_certificates(folder_.tls(), options_.names, now);
-            if (renewed && renewed->renewed) (void)http_->reload_certificate();
+        if (now >= upkeep_at) {
+            upkeep_at = now + kUpkeepEvery;
+            keep_up(now);
         }
         if (is_idle_too_long(now)) break;
     }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/model/workspace.h"
 
 namespace lavant::ports {
 
@@ -36,8 +37,7 @@ struct BlobListing {
     int limit = 5000;
 };
 
-// What an attempt uploads lies below this folder of its container until it is published. Hidden from list().
-inline constexpr std::string_view kStagingFolder = ".lavant-staging";
+using lavant::kStagingFolder;  // hidden from list()
 // Whether a blob name lies there. Only the staging routes may read or write such names; others refuse them.
 inline bool is_staged(std::string_view name) { return name.substr(0, name.find('/')) == kStagingFolder; }
 
@@ -81,8 +81,13 @@ class BlobStore {
     virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
     // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`;
     // what is there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
+    // What cannot be moved stays, is told of, and keeps nothing else back.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,
                                                const std::string& to) = 0;
+    // The folders right below kStagingFolder, and the end of one with all that is in it (none there: done).
+    [[nodiscard]] virtual Result<std::vector<std::string>> list_staged(const std::string& container) = 0;
+    [[nodiscard]] virtual Result<void> drop_staged(const std::string& container,
+                                                   const std::string& folder) = 0;
 };
 
 }  // namespace lavant::ports

@@ -12,7 +12,7 @@ namespace lavant::ports {
 
 struct NodeOrder {
     StartNode what;
-    std::string enrol_token;  // single use, for this node only
+    std::string enrol_token;  // for this node only, until its first Hello
 };
 
 // Acquires and releases nodes. Blocking; called from the effect runner's threads. Every verb may be repeated.

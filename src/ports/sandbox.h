@@ -14,12 +14,15 @@ namespace lavant::ports {
 struct Bind {
     std::string path;  // the same inside and outside
     bool writable = false;
+    // Where `path` led when it was checked, without any link; empty: not asked. What is seen is this, or
+    // nothing.
+    std::string source = {};
 };
 
 struct ConfinedTask {
     TaskRef ref;
-    std::string folder;  // the task's spool; the sandbox's own files there are named run.*
-    std::string script;  // for bash -c
+    std::string folder;                    // the task's spool; the sandbox's own files there are named run.*
+    std::string script;                    // for bash -c
     std::vector<std::string> environment;  // complete, "NAME=value"
     std::string code_folder;               // read-only snapshot; empty for none
     std::string working_folder;            // where the script runs: a private writable view of code_folder

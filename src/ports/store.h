@@ -32,6 +32,10 @@ class Store {
     [[nodiscard]] virtual Result<std::optional<Job>> find_job(const std::string& workspace,
                                                               const std::string& name) = 0;
     [[nodiscard]] virtual Result<std::string> load_launch(JobId job) = 0;
+
+    // Upkeep, a little at each call and without waiting for anybody: the oldest history goes but for the
+    // newest `events_kept`, and so does space that a burst of writes took. True: there is more to do.
+    [[nodiscard]] virtual Result<bool> tidy(std::int64_t events_kept) = 0;
 };
 
 struct JobQuery {

@@ -291,6 +291,11 @@ TEST(JobSpec, RefusesWhatCannotWork) {
     check_problem("outputs: {a: {version: 3}}\n", "outputs.a.version@3:24 needs a name");
     check_problem("outputs: {a: {path: ./local}}\n",
                   "outputs.a.path@3:21 must be a place the job can write to");
+    const std::string store = "azureml://datastores/workspaceblobstore/paths/";
+    check_problem("outputs: {a: {path: " + store + "x//y}}\n",
+                  "outputs.a.path@3:21 is no place for an output: a part of it is empty");
+    check_problem("outputs: {a: {path: " + store + "}}\n",
+                  "outputs.a.path@3:21 is no place for an output: it names nothing below paths/");
     check_problem("services: {a: {type: vscode2}}\n", "services.a.type@3:22 cannot be 'vscode2'");
     check_problem("services: {a: }\n", "services.a@3:12 is empty");
     check_problem("services: {a: {type: vs_code, nodes: '0,1'}}\n", "services.a.nodes@3:38 can only be all");

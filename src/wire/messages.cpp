@@ -37,6 +37,7 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
 BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))
 BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt))
+BOOST_DESCRIBE_STRUCT(DropStaged, (), (job, attempt))
 
 namespace wire {
 

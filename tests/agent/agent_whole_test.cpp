@@ -5,6 +5,7 @@
 
 #include "core/model/workspace.h"
 #include "tests/agent/agent_world.h"
+#include "tests/support/wait_until.h"
 
 namespace lavant::test {
 namespace {
@@ -110,6 +111,42 @@ TEST(AgentWhole, KeepsOutputsOfAFailedJob) {
     world.submit(world.a_launch("bad", "echo half > outputs/part; exit 3"));
     EXPECT_EQ(world.wait_for_end("bad").status, JobStatus::Failed);
     EXPECT_EQ(world.read_blob(kArtifactContainer, artifact_prefix("bad") + "outputs/part"), "half\n");
+}
+
+// The folder that the last line of a log names, empty if it names none.
+std::string kept_folder(const std::string& log) {
+    const std::size_t last = log.rfind('\n', log.size() - 2);
+    const std::string line = log.substr(last == std::string::npos ? 0 : last + 1);
+    const std::size_t at = line.find(" at /");
+    if (!line.starts_with("lavant: the task failed; its folder is kept") || at == std::string::npos)
+        return "";
+    return line.substr(at + 4, line.size() - at - 5);
+}
+
+TEST(AgentWhole, KeepsTheFolderOfAFailedTaskWhenAskedTo) {
+    AgentWorld world;
+    Launch launch = world.a_launch("bad", "echo half > part; printf 'no newline'; exit 3");
+    launch.keep_on_failure = true;
+    world.submit(launch);
+    EXPECT_EQ(world.wait_for_end("bad").status, JobStatus::Failed);
+    const std::string folder = kept_folder(world.log_of("bad"));
+    ASSERT_NE(folder, "") << world.log_of("bad");
+    EXPECT_TRUE(wait_until([&] { return exists(folder + "/wd/part"); })) << folder;
+    EXPECT_TRUE(exists(folder + "/std_log.txt"));
+
+    launch = world.a_launch("good", "echo fine");
+    launch.keep_on_failure = true;
+    world.submit(launch);
+    EXPECT_EQ(world.wait_for_end("good").status, JobStatus::Completed);
+    EXPECT_EQ(kept_folder(world.log_of("good")), "");
+
+    launch = world.a_launch("stopped", "echo up; exec sleep 1000");
+    launch.keep_on_failure = true;
+    world.submit(launch);
+    wait_for_log(world, "stopped", "up\n");
+    world.cancel("stopped");
+    EXPECT_EQ(world.wait_for_end("stopped").status, JobStatus::Canceled);
+    EXPECT_EQ(kept_folder(world.log_of("stopped")), "");
 }
 
 TEST(AgentWhole, CancelsARunningJob) {

@@ -131,6 +131,9 @@ TEST_P(StoreContract, MetaIsReplacedWithItsTags) {
     batch.metas_changed = {{JobId{1}, job.meta}};
     commit(batch);
     EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
+    batch.metas_changed[0].properties = job.body.properties = R"({"a":"b"})";
+    commit(batch);
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), job);
     WriteBatch absent;
     absent.metas_changed = {{JobId{2}, job.meta}};
     expect_conflict(absent);
@@ -441,8 +444,7 @@ TEST_P(StoreContract, AssetsAreListedNewestFirstAndFiltered) {
     const auto list = [this](const ports::AssetQuery& query) {
         std::string found;
         const Result<std::vector<Asset>> listed = reader().list_assets(query);
-        for (const Asset& asset : *listed)
-            found += asset.key.name + ":" + asset.key.version + " ";
+        for (const Asset& asset : *listed) found += asset.key.name + ":" + asset.key.version + " ";
         return found;
     };
     ports::AssetQuery query{.workspace = kWorkspace, .kind = "environments"};

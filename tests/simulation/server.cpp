@@ -23,9 +23,11 @@ void World::start_server() {
                                for (const HistoryEvent& event : events)
                                    note(event.subject + " " + event.what + " " + event.detail);
                            }},
-        settings);
+        settings, app::Upkeep{.events_kept = 100});
     note("server starts");
+    started_ = false;
     if (!loop_->start(now_)) return fail("the server could not start");
+    started_ = true;
     wake_planned_.reset();
     step_planned_ = false;
     plan_step();
@@ -72,13 +74,26 @@ void World::step_server() {
     }
     if (dying_) return kill_server();
     check_step();
-    const std::optional<Instant> wake = loop_->plane().next_wake();
+    const std::optional<Instant> wake = loop_->next_wake();
     if (!wake || (wake_planned_ && *wake_planned_ <= *wake && *wake_planned_ > now_)) return;
     wake_planned_ = wake;
     const std::uint64_t generation = server_generation_;
     after(std::max(Duration{0}, *wake - now_), [this, generation] {
         if (generation == server_generation_ && loop_) plan_step();
     });
+}
+
+// A server that starts and cannot read is none; one that runs must go on.
+Result<LiveRows> World::load_live() {
+    if (started_ && nemeses_on_ && nemeses_.bad_commits && chance(50))
+        return lavant::fail(ErrorCode::Unavailable, "the disk does not answer");
+    return store_.load_live();
+}
+
+Result<std::string> World::load_launch(JobId job) {
+    if (nemeses_on_ && nemeses_.bad_commits && chance(20))
+        return lavant::fail(ErrorCode::Unavailable, "the disk does not answer");
+    return store_.load_launch(job);
 }
 
 Result<std::vector<bool>> World::commit(const WriteBatch& batch) {
@@ -100,10 +115,17 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     if (generation != server_generation_ && chance(50)) return;
     const bool fails = nemeses_on_ && nemeses_.bad_provider && chance(15);
     std::string problem = fails ? "out of order" : "";
-    if (!fails) {
+    ErrorCode code = ErrorCode::Unavailable;
+    const auto* wanted = std::get_if<PublishOutputs>(&entry.effect);
+    if (wanted != nullptr && can_never_publish(wanted->job)) {
+        problem = "a file is in the way";
+        code = ErrorCode::Conflict;
+    } else if (!fails) {
         if (const auto* start = std::get_if<StartNode>(&entry.effect))
             problem = start_node(start->node).value_or("");
         if (const auto* stop = std::get_if<StopNode>(&entry.effect)) stop_node(stop->node);
+        if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
+            staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
             published_[publish->job].insert(publish->attempt);
             if (published_[publish->job].size() > 1)
@@ -113,7 +135,7 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         }
     }
     if (generation != server_generation_) return;
-    post(plane::EffectDone{entry.id, problem.empty(), problem});
+    post(plane::EffectDone{entry.id, problem.empty(), problem, code});
 }
 
 std::optional<std::string> World::start_node(NodeId id) {

@@ -90,12 +90,13 @@ class World final : public ports::AgentLinks,
     void drop_links() override;
     void run(const OutboxEntry& entry) override;
     // --- ports::Store: memory with faults ---
-    Result<LiveRows> load_live() override { return store_.load_live(); }
+    Result<LiveRows> load_live() override;
     Result<std::vector<bool>> commit(const WriteBatch& batch) override;
     Result<std::optional<Job>> find_job(const std::string& workspace, const std::string& name) override {
         return store_.find_job(workspace, name);
     }
-    Result<std::string> load_launch(JobId job) override { return store_.load_launch(job); }
+    Result<std::string> load_launch(JobId job) override;
+    Result<bool> tidy(std::int64_t events_kept) override { return store_.tidy(events_kept); }
 
  private:
     struct Planned {
@@ -163,6 +164,8 @@ class World final : public ports::AgentLinks,
     void check_step();
     void check_end();
     std::uint64_t reported_log_bytes(TaskRef ref);
+    // Jobs of every third number have outputs; those of every ninth name a place that is taken.
+    static bool can_never_publish(JobId job) { return job.value % 9 == 0; }
 
     std::mt19937_64 random_;
     bool verbose_;
@@ -176,7 +179,8 @@ class World final : public ports::AgentLinks,
 
     adapters::MemoryStore store_;
     std::unique_ptr<app::ControlLoop> loop_;
-    bool dying_ = false;  // the server is dead after a commit; what it says is lost
+    bool dying_ = false;    // the server is dead after a commit; what it says is lost
+    bool started_ = false;  // the server of this generation has read its tables
     std::uint64_t server_generation_ = 0;
     bool step_planned_ = false;
     std::optional<Instant> wake_planned_;

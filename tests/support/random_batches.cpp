@@ -88,7 +88,8 @@ void RandomBatches::change_job(WriteBatch& batch) {
     head.usage = {number(0, 1'000'000), number(0, 1LL << 40), number(0, 1'000'000)};
     head.warning = text();
     batch.jobs_changed.push_back(head);
-    if (chance(30)) batch.metas_changed.push_back({head.id, meta()});
+    if (chance(30))
+        batch.metas_changed.push_back({head.id, meta(), chance(50) ? std::optional(text()) : std::nullopt});
     if (chance(60)) {
         const Task task = a_task(head.id.value, head.attempt, static_cast<int>(number(0, 2)));
         for (const Task& known : tasks_)
@@ -141,9 +142,10 @@ void RandomBatches::change_pool(WriteBatch& batch) {
 void RandomBatches::change_outbox(WriteBatch& batch) {
     if (outbox_.empty() || chance(50)) {
         const std::int64_t id = ++last_outbox_;
-        const std::array<Effect, 3> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
-                                               PublishOutputs{JobId{number(1, 9)}, "w", text(), 3}};
-        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 2))]});
+        const std::array<Effect, 4> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
+                                               PublishOutputs{JobId{number(1, 9)}, "w", text(), 3},
+                                               DropStaged{JobId{number(1, 9)}, 2}};
+        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 3))]});
         outbox_.push_back(id);
         return;
     }

@@ -4,14 +4,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/limits.h"
 #include "base/result.h"
 
 namespace lavant::blobs {
 
 inline constexpr std::size_t kContainerChars = 63;
 inline constexpr std::size_t kNameBytes = 2'048;
-inline constexpr std::size_t kSegmentBytes = 245;  // leaves room for the suffix of a side file
+inline constexpr std::size_t kSegmentBytes = limits::kBlobNamePartBytes;
 inline constexpr std::size_t kSegments = 64;
+inline constexpr std::string_view kBlocksSuffix = ".blocks";
 inline constexpr std::size_t kBlockIdBytes = 100;  // base64 of at most 64 bytes, as on Azure, and some
 
 [[nodiscard]] Result<void> check_container_name(std::string_view container);

@@ -12,6 +12,7 @@
 
 #include "adapters/blobs_fs/blob_names.h"
 #include "adapters/blobs_fs/listing.h"
+#include "adapters/blobs_fs/old_blocks.h"
 #include "adapters/blobs_fs/publishing.h"
 #include "base/text.h"
 
@@ -25,7 +26,7 @@ using ports::BlobInfo;
 constexpr std::size_t kGrowingFiles = 256;
 constexpr std::size_t kBlocksPerBlob = 50'000;
 constexpr int kRacesMax = 8;
-constexpr std::string_view kBlocksSuffix = ".blocks";
+using blobs::kBlocksSuffix;
 
 Error in_the_way(const std::string& name) {
     return {ErrorCode::Conflict,
@@ -393,6 +394,35 @@ Result<void> FsBlobStore::publish(const std::string& container, const std::strin
         growing_.forget_below(name.empty() ? container + "/" : key_of(container, name) + "/");
     }
     return blobs::publish_beneath(top.get(), from, to);
+}
+
+Result<std::size_t> FsBlobStore::drop_old_blocks(Instant before) {
+    return blobs::drop_old_blocks(root_ + "/.blocks", temporary_folder(), before);
+}
+
+Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& container) {
+    std::vector<std::string> folders;
+    if (!has_container(container)) return folders;
+    LAVANT_TRY(const Fd top, open_container(container, std::string(ports::kStagingFolder)));
+    const std::string staging = root_ + "/" + key_of(container, std::string(ports::kStagingFolder));
+    if (!is_folder_at(top.get(), std::string(ports::kStagingFolder))) return folders;
+    LAVANT_TRY(const std::vector<DirectoryEntry> entries, list_directory(staging));
+    for (const DirectoryEntry& entry : entries) folders.push_back(entry.name);
+    return folders;
+}
+
+// Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder.
+Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
+    const std::string name = std::string(ports::kStagingFolder) + "/" + folder;
+    LAVANT_TRY(const Fd top, open_container(container, name));
+    const Fd staging = open_beneath(top.get(), std::string(ports::kStagingFolder), O_RDONLY | O_DIRECTORY);
+    if (!staging && errno == ENOENT) return {};
+    if (!staging) return fail(system_error("open the staging folder of '" + container + "'", errno));
+    growing_.forget_below(key_of(container, name) + "/");
+    const std::string doomed = temporary_path();
+    if (::renameat(staging.get(), folder.c_str(), AT_FDCWD, doomed.c_str()) == 0) return remove_tree(doomed);
+    if (errno == ENOENT) return {};
+    return fail(system_error("drop the staged folder '" + name + "'", errno));
 }
 
 }  // namespace lavant::adapters

@@ -52,7 +52,11 @@ class FsBlobStore final : public ports::BlobStore {
     std::string temporary_folder() override;
     [[nodiscard]] Result<void> publish(const std::string& container, const std::string& from,
                                        const std::string& to) override;
+    [[nodiscard]] Result<std::vector<std::string>> list_staged(const std::string& container) override;
+    [[nodiscard]] Result<void> drop_staged(const std::string& container, const std::string& folder) override;
 
+    // Blocks of blobs that have got none since `before` and were never committed. Returns of how many blobs.
+    [[nodiscard]] Result<std::size_t> drop_old_blocks(Instant before);
     std::size_t files_open() const { return growing_.size(); }
 
  private:

@@ -244,5 +244,23 @@ TEST_F(FsBlobs, TemporaryFolderIsEmptiedAtStart) {
     EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
 }
 
+TEST_F(FsBlobs, DropsBlocksThatNobodyCommittedForLong) {
+    for (const char* name : {"old", "deep/er/old", "a.blocks/old", "young", "deep/young"})
+        ASSERT_TRUE(store_->put_block("c", name, "1", upload("x")));
+    const timespec long_ago[2] = {{.tv_sec = 1'000, .tv_nsec = 0}, {.tv_sec = 1'000, .tv_nsec = 0}};
+    for (const char* folder : {"old.blocks", "deep.d/er.d/old.blocks", "a.blocks.d/old.blocks"})
+        ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "blobs/.blocks/c/" + folder).c_str(), long_ago, 0), 0);
+    EXPECT_EQ(*store_->drop_old_blocks(from_micros(2'000'000'000)), 3U);
+    EXPECT_EQ(*store_->drop_old_blocks(from_micros(2'000'000'000)), 0U);
+    EXPECT_FALSE(store_->put_block_list("c", "old", {"1"}, false));
+    EXPECT_FALSE(exists(folder_ / "blobs/.blocks/c/deep.d/er.d"));
+    EXPECT_FALSE(exists(folder_ / "blobs/.blocks/c/a.blocks.d"));
+    for (const char* name : {"young", "deep/young"}) {
+        EXPECT_TRUE(store_->put_block_list("c", name, {"1"}, false)) << name;
+        EXPECT_EQ(get(name), "x");
+    }
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
+}
+
 }  // namespace
 }  // namespace lavant::adapters

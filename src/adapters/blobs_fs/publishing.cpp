@@ -63,13 +63,19 @@ Result<void> merge(const Place& from, const Place& to, const std::string& shown,
     if (depth > kSegments)
         return fail(ErrorCode::InvalidArgument, "cannot publish '" + shown + "': it is too deep");
     const Fd source = open_beneath(from.folder, from.name, O_RDONLY | O_DIRECTORY);
+    if (!source && errno == ENOENT) return {};  // moved by a call that ran at the same time
     const Fd target = open_beneath(to.folder, to.name, O_RDONLY | O_DIRECTORY);
     if (!source || !target) return fail(system_error("open '" + shown + "' to publish it", errno));
     LAVANT_TRY(const auto names, names_in(source));
-    for (const std::string& name : names)
-        LAVANT_TRY_VOID(move_entry({source.get(), name}, {target.get(), name}, shown + "/" + name, depth));
+    Result<void> moved;  // the first failure: one thing that cannot be moved keeps nothing else back
+    for (const std::string& name : names) {
+        const std::string inner = shown.empty() ? name : shown + "/" + name;
+        Result<void> one = move_entry({source.get(), name}, {target.get(), name}, inner, depth);
+        if (!one && moved) moved = std::move(one);
+    }
     LAVANT_TRY_VOID(sync_fd(target.get(), "folder '" + shown + "'"));
     LAVANT_TRY_VOID(sync_fd(source.get(), "the staged folder of '" + shown + "'"));
+    if (!moved) return moved;
     if (::unlinkat(from.folder, from.name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
         return fail(system_error("remove the staged folder of '" + shown + "'", errno));
     return {};

@@ -85,6 +85,35 @@ TEST_F(Publishing, FileInTheWayOfAFolderIsNamed) {
     EXPECT_EQ(get(staged_ + "/outputs/a"), "1");
 }
 
+TEST_F(Publishing, WhatIsInTheWayKeepsNothingElseBack) {
+    put("a/taken", "a file");
+    put("m", "a file");
+    for (const char* name : {"/a/first", "/a/taken/x", "/a/zlast", "/m/x", "/z/last"})
+        put(staged_ + name, "1");
+    const auto blocked = store_->publish("c", staged_, "");
+    ASSERT_FALSE(blocked);
+    EXPECT_EQ(blocked.error().code, ErrorCode::Conflict);
+    EXPECT_NE(blocked.error().message.find("'"), std::string::npos);
+    for (const char* name : {"a/first", "a/zlast", "z/last"}) EXPECT_EQ(get(name), "1") << name;
+    EXPECT_EQ(get("a/taken"), "a file");
+    EXPECT_EQ(get(staged_ + "/m/x"), "1");
+}
+
+TEST_F(Publishing, DropsWhatNobodyWillPublish) {
+    EXPECT_TRUE(store_->list_staged("c")->empty());
+    EXPECT_TRUE(store_->list_staged("absent")->empty());
+    EXPECT_TRUE(store_->drop_staged("c", "7-1"));
+    put(staged_ + "/run/outputs/a", "1");
+    put(".lavant-staging/7-2/run/outputs/a", "2");
+    EXPECT_EQ(*store_->list_staged("c"), (std::vector<std::string>{"7-1", "7-2"}));
+    ASSERT_TRUE(store_->drop_staged("c", "7-1"));
+    ASSERT_TRUE(store_->drop_staged("c", "7-1"));
+    EXPECT_EQ(*store_->list_staged("c"), (std::vector<std::string>{"7-2"}));
+    EXPECT_EQ(get(".lavant-staging/7-2/run/outputs/a"), "2");
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
+    EXPECT_FALSE(store_->drop_staged("c", "../run"));
+}
+
 TEST_F(Publishing, RefusesLinksAndPlacesInsideItself) {
     put(staged_ + "/x", "1");
     ASSERT_EQ(::symlink("/etc/passwd", (folder_ / ("blobs/c/" + staged_ + "/link")).c_str()), 0);

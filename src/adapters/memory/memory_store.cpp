@@ -8,6 +8,8 @@
 namespace lavant::adapters {
 namespace {
 
+constexpr std::size_t kTidiedAtOnce = 1'000;
+
 // Remembers the versions a batch has given rows so far, so that a row may change twice in one batch.
 template <class Key>
 class Guard {
@@ -79,8 +81,20 @@ void MemoryStore::fail_next_commit(CommitFault fault) {
     faults_.push_back(fault);
 }
 
+void MemoryStore::fail_next_reads(int count) {
+    const std::lock_guard lock(mutex_);
+    bad_reads_ = count;
+}
+
+Result<void> MemoryStore::check_readable() {
+    if (bad_reads_ == 0) return {};
+    --bad_reads_;
+    return fail(ErrorCode::Unavailable, "cannot read the rows now; try again");
+}
+
 Result<LiveRows> MemoryStore::load_live() {
     const std::lock_guard lock(mutex_);
+    LAVANT_TRY_VOID(check_readable());
     LiveRows rows = counters_;
     for (const JobId id : live_) {
         const JobHead& head = jobs_.at(id).head;
@@ -220,7 +234,11 @@ void MemoryStore::apply_jobs(const WriteBatch& batch) {
         stored = head;
         settle(head);
     }
-    for (const JobMetaWrite& write : batch.metas_changed) jobs_[write.job].meta = write.meta;
+    for (const JobMetaWrite& write : batch.metas_changed) {
+        Job& job = jobs_[write.job];
+        job.meta = write.meta;
+        job.body.properties = write.properties.value_or(job.body.properties);
+    }
 }
 
 bool MemoryStore::apply_asset(const AssetWrite& write) {
@@ -247,11 +265,27 @@ Result<std::optional<Job>> MemoryStore::find_job(const std::string& workspace, c
 
 Result<std::string> MemoryStore::load_launch(JobId job) {
     const std::lock_guard lock(mutex_);
+    LAVANT_TRY_VOID(check_readable());
     const auto found = jobs_.find(job);
     if (found == jobs_.end())
         return fail(ErrorCode::NotFound,
                     "cannot load the launch of job " + std::to_string(job.value) + ": no such job");
     return found->second.body.launch;
+}
+
+Result<bool> MemoryStore::tidy(std::int64_t events_kept) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t last_removed = counters_.last_event - events_kept;
+    for (std::size_t removed = 0; !events_.empty() && events_.begin()->first <= last_removed; ++removed) {
+        if (removed == kTidiedAtOnce) return true;
+        const auto oldest = events_.begin();
+        if (const auto of_job = job_events_.find(oldest->second.job); of_job != job_events_.end()) {
+            of_job->second.erase(oldest->first);
+            if (of_job->second.empty()) job_events_.erase(of_job);
+        }
+        events_.erase(oldest);
+    }
+    return false;
 }
 
 Result<std::vector<Job>> MemoryStore::list_jobs(const ports::JobQuery& query) {

@@ -26,11 +26,14 @@ class MemoryStore final : public ports::Store, public ports::Reader {
  public:
     // The next commit, and only that one, goes wrong in this way. Several calls queue up.
     void fail_next_commit(CommitFault fault);
+    // So many of the next calls of load_live and load_launch answer Unavailable.
+    void fail_next_reads(int count);
 
     // --- ports::Store ---
     [[nodiscard]] Result<LiveRows> load_live() override;
     [[nodiscard]] Result<std::vector<bool>> commit(const WriteBatch& batch) override;
     [[nodiscard]] Result<std::string> load_launch(JobId job) override;
+    [[nodiscard]] Result<bool> tidy(std::int64_t events_kept) override;
 
     // --- both ports ---
     [[nodiscard]] Result<std::optional<Job>> find_job(const std::string& workspace,
@@ -57,6 +60,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     };
     using Name = std::pair<std::string, std::string>;
 
+    Result<void> check_readable();
     Result<void> check(const WriteBatch& batch) const;
     Result<void> check_jobs(const WriteBatch& batch) const;
     bool knows_job(const WriteBatch& batch, JobId job) const;
@@ -67,6 +71,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
 
     std::mutex mutex_;  // guards everything below
     std::vector<CommitFault> faults_;
+    int bad_reads_ = 0;
     std::map<JobId, Job> jobs_;
     std::set<JobId> live_;
     std::map<Name, JobId> names_;

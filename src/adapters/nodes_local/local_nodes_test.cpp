@@ -6,23 +6,16 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <functional>
 #include <thread>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "tests/support/wait_until.h"
 
 namespace lavant::nodes_local {
 namespace {
 
-bool wait_until(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        ::usleep(1000);
-    }
-    return true;
-}
+using test::wait_until;
 
 std::string text_of(const std::string& path) {
     const auto text = read_file(path, 64U << 20);

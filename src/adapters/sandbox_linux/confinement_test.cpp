@@ -9,9 +9,9 @@
 #include <array>
 
 #include "adapters/sandbox_linux/sandbox_fixture.h"
-#include "host/processes.h"
 #include "base/text.h"
 #include "host/cgroups.h"
+#include "host/processes.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -138,6 +138,32 @@ TEST_P(Confined, AFolderOutsideIsSeenAtItsOwnPath) {
     one.binds = {{.path = prefix}, {.path = "/usr/share"}};
     EXPECT_EQ(run(one).exit_code, 0) << log_of(one);
     EXPECT_EQ(log_of(one), "hello from prefix\nprefix\ntasks\n");
+}
+
+TEST_P(Confined, ALinkThatWasSwappedAfterTheCheckLeadsNowhereElse) {
+    for (const char* name : {"/data", "/secret", "/parent/inner"}) {
+        ASSERT_TRUE(make_directories(base_ + name, 0755));
+        ASSERT_TRUE(write_file_atomically(base_ + name + "/x", std::string(name) + "\n", 0644));
+    }
+    for (const char* name : {"", "/data", "/parent", "/parent/inner"}) ::chmod((base_ + name).c_str(), 0755);
+    const std::string link = base_ + "/link";
+    ASSERT_EQ(::symlink((base_ + "/data").c_str(), link.c_str()), 0);
+    auto one = task("cat " + link + "/x");
+    one.binds = {{.path = link, .source = base_ + "/data"}};
+    ASSERT_EQ(::unlink(link.c_str()), 0);
+    ASSERT_EQ(::symlink((base_ + "/secret").c_str(), link.c_str()), 0);
+    EXPECT_EQ(run(one).exit_code, 0) << log_of(one);
+    EXPECT_EQ(log_of(one), "/data\n");
+
+    auto two = task("cat " + base_ + "/parent/inner/x");
+    two.binds = {{.path = base_ + "/parent/inner", .source = base_ + "/parent/inner"}};
+    ASSERT_EQ(::rename((base_ + "/parent").c_str(), (base_ + "/elsewhere").c_str()), 0);
+    ASSERT_EQ(::symlink((base_ + "/elsewhere").c_str(), (base_ + "/parent").c_str()), 0);
+    start(two);
+    ASSERT_TRUE(wait_until([&] { return host::wait_until_gone(pidfds_[two.ref], Duration{0}); }));
+    EXPECT_FALSE(sandbox_->collect(two.ref));
+    EXPECT_EQ(log_of(two), "");
+    sandbox_->release(two.ref);
 }
 
 TEST_P(Confined, WhatItWritesIsSeenFromOutsideWhileItRuns) {

@@ -20,7 +20,8 @@ std::size_t bytes_for(const ports::ConfinedTask& task, const std::optional<Direc
     std::size_t bytes = (8U << 10) + 2 * kPlanStackBytes;
     bytes += task.script.size() + bytes_for(task.environment);
     if (direct) bytes += bytes_for(direct->candidates) + bytes_for(direct->words);
-    for (const ports::Bind& bind : task.binds) bytes += bind.path.size() + 1 + sizeof(BindStep);
+    for (const ports::Bind& bind : task.binds)
+        bytes += bind.path.size() + bind.source.size() + 2 + sizeof(BindStep);
     return bytes + 6 * (task.folder.size() + task.working_folder.size()) + task.code_folder.size();
 }
 
@@ -81,6 +82,7 @@ void plan_mounts(const MountNeeds& needs, Plan& plan, Arena& arena) {
         const auto shows = [&path = bind.path](const std::string& folder) { return lies_in(path, folder); };
         if (!bind.writable && std::ranges::any_of(rules.view->shown, shows)) continue;
         binds[mounts.bind_count++] = {.path = arena.text({bind.path}),
+                                      .source = bind.source.empty() ? nullptr : arena.text({bind.source}),
                                       .writable = bind.writable,
                                       .owned_by_task = !bind.writable && lies_in(bind.path, task.folder)};
     }

@@ -1,6 +1,7 @@
 #include "adapters/sandbox_linux/mounts.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -21,10 +22,27 @@ bool is_device(Sys& sys, int fd) {
     return sys.fstat(fd, found) == 0 && (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode));
 }
 
+constexpr unsigned int kCloneTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+
+// What was checked had no link on its way: one that is there now was put there since.
+int clone_checked(Sys& sys, const char* source) {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    const int place = static_cast<int>(sys.call(SYS_openat2, AT_FDCWD, source, &how, sizeof how));
+    if (place < 0) return -1;
+    const int tree = static_cast<int>(sys.call(SYS_open_tree, place, "", kCloneTree | AT_EMPTY_PATH));
+    const int error = sys.error;
+    sys.close(place);
+    sys.error = error;
+    return tree;
+}
+
 // A detached copy of the mount at `path`, seen as the plan says. -1: sys.error tells.
 int open_bind(Sys& sys, const BindStep& bind, int identity) {
-    const int tree = static_cast<int>(
-        sys.call(SYS_open_tree, AT_FDCWD, bind.path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+    const int tree = bind.source != nullptr
+                         ? clone_checked(sys, bind.source)
+                         : static_cast<int>(sys.call(SYS_open_tree, AT_FDCWD, bind.path, kCloneTree));
     if (tree < 0) return -1;
     mount_attr attributes{};
     attributes.attr_set = MOUNT_ATTR_NOSUID;

@@ -19,6 +19,7 @@ struct Failure {
 
 struct BindStep {
     const char* path = "";
+    const char* source = nullptr;  // where it lies, without a link on the way; null: at `path`
     bool writable = false;
     bool owned_by_task = false;  // show the agent's files as the task's own (idmapped), where possible
 };

@@ -7,15 +7,6 @@
 
 namespace lavant::sandbox_linux {
 
-bool wait_until(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
-        ::usleep(1000);
-    }
-    return true;
-}
-
 std::string text_of(const std::string& path) {
     const auto text = read_file(path, 16U << 20);
     return text ? *text : "(no file " + path + ")";

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "adapters/sandbox_linux/linux_sandbox.h"
+#include "tests/support/wait_until.h"
 
 namespace lavant::sandbox_linux {
 
@@ -20,8 +20,7 @@ struct Limited {
     bool small_copies = false;
 };
 
-// True as soon as `condition` holds; false after 20 seconds.
-bool wait_until(const std::function<bool()>& condition);
+using test::wait_until;
 std::string text_of(const std::string& path);
 bool is_root();
 // A number of seconds for `sleep` that no other process on this machine uses.

@@ -202,6 +202,17 @@ Result<std::int64_t> Database::query_integer(const std::string& query) {
     return row ? run.read_integer() : 0;
 }
 
+Result<bool> Database::shorten_log() {
+    struct stat log {};
+    if (::stat((path_ + "-wal").c_str(), &log) != 0 || log.st_size <= kLogBytesKept) return false;
+    sqlite3_busy_timeout(raw_, 0);
+    const int code = sqlite3_wal_checkpoint_v2(raw_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    sqlite3_busy_timeout(raw_, kBusyMillis);
+    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) return true;
+    if (code != SQLITE_OK) return fail(error_of(code, "shorten the log of"));
+    return false;
+}
+
 Result<std::unique_ptr<Statement>> Database::prepare(std::string_view query) {
     sqlite3_stmt* statement = nullptr;
     const int code = sqlite3_prepare_v3(raw_, query.data(), static_cast<int>(query.size()),

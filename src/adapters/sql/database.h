@@ -97,6 +97,9 @@ struct OpenOptions {
     int cache_kib = 2'048;
 };
 
+// A log is not shortened for less: its space is used again by the next writes.
+inline constexpr std::int64_t kLogBytesKept = 4LL << 20;
+
 class Database {
  public:
     // The file must exist (prepare_file makes it). WAL, full syncs, foreign keys.
@@ -107,6 +110,9 @@ class Database {
 
     [[nodiscard]] Result<void> execute(const std::string& script);
     [[nodiscard]] Result<std::int64_t> query_integer(const std::string& query);
+    // Empties a write-ahead log that has grown above kLogBytesKept. Waits for nobody; true: a reader is in
+    // the way, try later.
+    [[nodiscard]] Result<bool> shorten_log();
 
     // Prepared once. Keyed by address: only for constants, which makes the look-up free.
     [[nodiscard]] Result<Statement*> constant(const char* query);

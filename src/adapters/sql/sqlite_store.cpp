@@ -14,6 +14,7 @@ namespace {
 using sql::Run;
 
 constexpr int kCacheKib = 8'192;
+constexpr int kTidiedAtOnce = 1'000;
 
 OutboxEntry read_outbox(Run& row) {
     OutboxEntry entry;
@@ -109,6 +110,25 @@ Result<std::string> SqliteStore::load_launch(JobId job) {
     if (row) return run.read_text();
     return fail(ErrorCode::NotFound,
                 "cannot load the launch of job " + std::to_string(job.value) + ": no such job");
+}
+
+Result<bool> SqliteStore::tidy(std::int64_t events_kept) {
+    static constexpr const char* kLast =
+        "SELECT max(last_event, (SELECT ifnull(max(sequence), 0) FROM event)) FROM counter";
+    static constexpr const char* kRemove =
+        "DELETE FROM event WHERE sequence IN"
+        " (SELECT sequence FROM event WHERE sequence <= ? ORDER BY sequence LIMIT ?)";
+    std::int64_t last = 0;
+    {
+        Run newest(database_->constant(kLast));
+        LAVANT_TRY(const bool row, newest.step());
+        last = row ? newest.read_integer() : 0;
+    }
+    LAVANT_TRY(
+        const int removed,
+        Run(database_->constant(kRemove)).integer(last - events_kept).integer(kTidiedAtOnce).execute());
+    if (removed == kTidiedAtOnce) return true;
+    return database_->shorten_log();
 }
 
 }  // namespace lavant::adapters

@@ -28,6 +28,7 @@ class SqliteStore final : public ports::Store {
     [[nodiscard]] Result<std::optional<Job>> find_job(const std::string& workspace,
                                                       const std::string& name) override;
     [[nodiscard]] Result<std::string> load_launch(JobId job) override;
+    [[nodiscard]] Result<bool> tidy(std::int64_t events_kept) override;
 
  private:
     explicit SqliteStore(std::unique_ptr<sql::Database> database);

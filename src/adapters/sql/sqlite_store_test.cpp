@@ -75,6 +75,31 @@ TEST_F(SqliteStoreTest, ChangingAHeadRewritesNoBigColumn) {
     EXPECT_LT(after.st_size - before.st_size, 50'000);
 }
 
+TEST_F(SqliteStoreTest, GivesTheSpaceOfItsLogBackAfterABurst) {
+    const auto store = open();
+    const auto log_bytes = [&] {
+        struct stat log {};
+        return ::stat((path_ + "-wal").c_str(), &log) == 0 ? log.st_size : 0;
+    };
+    auto reader = raw();
+    ASSERT_TRUE(reader->execute("BEGIN"));
+    EXPECT_EQ(*reader->query_integer("SELECT count(*) FROM job"), 0);  // holds the log back
+    for (std::int64_t id = 1; id <= 8; ++id) {
+        Job job = test::a_job(id);
+        job.body.properties = std::string(1'000'000, 'p');
+        WriteBatch batch;
+        batch.jobs_added = {job};
+        ASSERT_TRUE(store->commit(batch));
+    }
+    EXPECT_GT(log_bytes(), sql::kLogBytesKept);
+    EXPECT_TRUE(*store->tidy(100)) << "a reader is in the way: later";
+    EXPECT_GT(log_bytes(), sql::kLogBytesKept);
+    ASSERT_TRUE(reader->execute("COMMIT"));
+    EXPECT_FALSE(*store->tidy(100));
+    EXPECT_EQ(log_bytes(), 0);
+    EXPECT_EQ(store->load_live()->jobs.size(), 8U);
+}
+
 TEST_F(SqliteStoreTest, DatabaseOfANewerVersionIsRefused) {
     const auto store = open();
     const auto other = raw();

@@ -83,13 +83,16 @@ Result<void> update_job(Database& database, const JobHead& head) {
 Result<void> update_meta(Database& database, const JobMetaWrite& write) {
     static constexpr const char* kUpdate = "UPDATE job SET archived = ? WHERE id = ?";
     static constexpr const char* kUpdateBody =
-        "UPDATE job_body SET display_name = ?, description = ? WHERE job = ?";
+        "UPDATE job_body SET display_name = ?, description = ?, properties = ifnull(?, properties)"
+        " WHERE job = ?";
     static constexpr const char* kDropTags = "DELETE FROM job_tag WHERE job = ?";
     const std::int64_t id = write.job.value;
     Run job(database.constant(kUpdate));
     LAVANT_TRY_VOID(expect_one(job.integer(write.meta.archived ? 1 : 0).integer(id).execute(), "job", id));
     Run body(database.constant(kUpdateBody));
-    body.text(write.meta.display_name).text(write.meta.description).integer(id);
+    body.text(write.meta.display_name).text(write.meta.description);
+    write.properties ? body.text(*write.properties) : body.null();
+    body.integer(id);
     LAVANT_TRY_VOID(expect_one(body.execute(), "job", id));
     Run tags(database.constant(kDropTags));
     LAVANT_TRY_VOID(tags.integer(id).execute());

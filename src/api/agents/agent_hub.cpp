@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/staging.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -124,7 +125,8 @@ void AgentHub::send(NodeId node, ToAgent message) {
         tasks_.forgotten(forget->task);
         if (!tasks_.has_job(forget->task.job)) logs_.forget(forget->task.job);
     } else if (std::holds_alternative<ReleaseNode>(message)) {
-        tasks_.released(node);
+        for (const JobId job : tasks_.released(node))
+            if (!tasks_.has_job(job)) logs_.forget(job);
     }
     std::shared_ptr<ports::SocketPeer> peer;
     {
@@ -143,7 +145,13 @@ void AgentHub::drop_links() {
         links = links_;
     }
     for (const auto& [node, link] : links) link.peer->close();
+    // What was to be said and was not may have been that a task is over.
+    const Result<void> restored = tasks_.restore(settings_.workspace);
+    if (!restored) log(Level::Warning, "tasks_not_restored", {{"error", restored.error().message}});
+    logs_.forget_ended();
 }
+
+AgentHub::Holdings AgentHub::holdings() const { return {tasks_.size(), logs_.jobs()}; }
 
 bool AgentHub::post(plane::Event event) { return ports_.post(std::move(event), {}); }
 
@@ -286,11 +294,13 @@ void AgentHub::stage(ports::HttpRequest request, const Route& route,
                      std::shared_ptr<ports::Responder> responder) {
     if (!staging_task(route))
         return responder->respond(answer(403, "this node has no task that may write '" + route.path + "'"));
-    const std::string name = std::string(ports::kStagingFolder) + "/" + std::to_string(route.job.value) +
-                             "-" + std::to_string(route.attempt) + "/" + route.path;
+    const std::string name = std::string(ports::kStagingFolder) + "/" +
+                             app::staging_folder_of(route.job, route.attempt) + "/" + route.path;
     // Syncing takes its time: not on an I/O thread.
-    logs_.run([this, container = route.container, name, body = std::move(request.body),
+    logs_.run([this, route, name, container = route.container, body = std::move(request.body),
                file = std::move(request.body_file), responder = std::move(responder)] {
+        if (!staging_task(route))  // It was over while this waited: what it staged may be gone already.
+            return responder->respond(answer(403, "the task is over"));
         const Result<ports::BlobInfo> stored = file.empty()
                                                    ? ports_.blobs.put_bytes(container, name, body)
                                                    : ports_.blobs.put(container, name, file, {}, false);

@@ -46,8 +46,15 @@ class AgentHub final : public ports::HttpApplication, public ports::AgentLinks, 
     AgentHub(HubPorts ports, HubSettings settings);
     ~AgentHub() override;
 
-    // For the provider that starts the node. Good for that node only, and once.
+    // For the provider that starts the node. Good for that node only, and only until its first Hello.
     std::string make_enrol_token(NodeId node, std::int64_t outbox) const;
+
+    // How much is kept in memory for tasks; nothing, when none is live.
+    struct Holdings {
+        std::size_t tasks = 0;
+        std::size_t logs = 0;
+    };
+    Holdings holdings() const;
 
     // --- ports::AgentLinks ---
     void send(NodeId node, ToAgent message) override;

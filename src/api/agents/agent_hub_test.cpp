@@ -14,6 +14,7 @@
 #include "core/model/workspace.h"
 #include "tests/support/builders.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
@@ -393,6 +394,31 @@ TEST_F(AgentHubTest, CutsALogThatIsTooLong) {
     EXPECT_EQ(bulk.peer->durable(), 17U);
     EXPECT_TRUE(log_of().starts_with("1234567890\nlavant: the log was cut here"));
     EXPECT_EQ(log_of().find("more"), std::string::npos);
+}
+
+TEST_F(AgentHubTest, KeepsNothingOfTasksThatAreOver) {
+    hub_->send(kNode, start_of(kTask));
+    Socket bulk = dial("17/bulk", credential(kNode));
+    bulk.say(bytes(kTask, 0, "one\n"));
+    EXPECT_EQ(bulk.peer->durable(), 4U);
+    hub_->send(kNode, ReleaseNode{});
+    EXPECT_TRUE(test::wait_until([&] { return hub_->holdings().logs == 0; }));
+    EXPECT_EQ(hub_->holdings().tasks, 0U);
+    for (int job = 100; job < 110; ++job) {  // of jobs that this node never had
+        bulk.say(bytes({{job}, 1, 0}, 0, "forged"));
+        EXPECT_EQ(bulk.peer->durable(), 6U);
+    }
+    EXPECT_TRUE(test::wait_until([&] { return hub_->holdings().logs == 0; }));
+}
+
+TEST_F(AgentHubTest, ForgetsWhatEndedUnheardWhenTheLoopHasLostItsMemory) {
+    hub_->send(kNode, start_of(kTask));
+    Socket bulk = dial("17/bulk", credential(kNode));
+    bulk.say(bytes(kTask, 0, "one\n"));
+    EXPECT_EQ(bulk.peer->durable(), 4U);
+    hub_->drop_links();  // The store knows of no task.
+    EXPECT_EQ(hub_->holdings().tasks, 0U);
+    EXPECT_TRUE(test::wait_until([&] { return hub_->holdings().logs == 0; }));
 }
 
 // --- files ---

@@ -76,6 +76,17 @@ void LogWriter::forget(JobId job) {
     }
 }
 
+void LogWriter::forget_ended() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(jobs_,
+                  [this](const auto& entry) { return !entry.second.busy && !tasks_.has_job(entry.first); });
+}
+
+std::size_t LogWriter::jobs() const {
+    const std::scoped_lock lock(mutex_);
+    return jobs_.size();
+}
+
 void LogWriter::work() {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -100,7 +111,7 @@ void LogWriter::write_all_of(JobId job, std::unique_lock<std::mutex>& lock) {
         waiting_bytes_ -= chunk.bytes.bytes.size();
     }
     log.busy = false;
-    if (log.forgotten) jobs_.erase(job);
+    if (log.forgotten || !tasks_.has_job(job)) jobs_.erase(job);
 }
 
 void LogWriter::write_one(JobLog& log, Chunk& chunk) {

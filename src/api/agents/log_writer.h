@@ -38,6 +38,8 @@ class LogWriter final : public LogSource {
     // Other work that may block.
     void run(std::function<void()> work);
     void forget(JobId job);  // its log is complete
+    void forget_ended();     // all whose jobs have no task any more
+    std::size_t jobs() const;
 
     Watch watch(const std::string& workspace, const std::string& job, std::function<void()> grown) override;
     void unwatch(Watch watch) override;
@@ -81,7 +83,7 @@ class LogWriter final : public LogSource {
     const TaskTable& tasks_;
     const LogWriterSettings settings_;
 
-    std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards what follows
     std::condition_variable arrived_;
     std::map<JobId, JobLog> jobs_;
     std::deque<std::function<void()>> ready_;  // jobs with waiting chunks, and other work

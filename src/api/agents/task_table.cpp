@@ -52,6 +52,7 @@ bool needs(const Launch& launch, std::string_view container, std::string_view pa
 }  // namespace
 
 Result<void> TaskTable::restore(const std::string& workspace) {
+    std::map<TaskRef, HeldTask> current;
     for (const JobStatus status :
          {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing, JobStatus::CancelRequested}) {
         ports::JobQuery query{
@@ -60,20 +61,23 @@ Result<void> TaskTable::restore(const std::string& workspace) {
             LAVANT_TRY(const std::vector<Job> jobs, reader_.list_jobs(query));
             for (const Job& job : jobs) {
                 LAVANT_TRY(const std::vector<Task> tasks, reader_.list_tasks(job.head.id));
-                const std::scoped_lock lock(mutex_);
                 for (const Task& task : tasks) {
                     const bool over = task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost;
                     if (over || task.ref.attempt != job.head.attempt) continue;
-                    tasks_.try_emplace(task.ref, HeldTask{.ref = task.ref,
-                                                          .node = task.node,
-                                                          .workspace = workspace,
-                                                          .job_name = job.head.name});
+                    current.try_emplace(task.ref, HeldTask{.ref = task.ref,
+                                                           .node = task.node,
+                                                           .workspace = workspace,
+                                                           .job_name = job.head.name});
                 }
             }
             if (jobs.size() < static_cast<std::size_t>(query.limit)) break;
             query.before_id = jobs.back().head.id.value;
         }
     }
+    const std::scoped_lock lock(mutex_);
+    for (auto& [ref, task] : current)  // What is known of one that stays is worth more.
+        if (const auto known = tasks_.find(ref); known != tasks_.end()) task = std::move(known->second);
+    tasks_ = std::move(current);
     return {};
 }
 
@@ -100,9 +104,20 @@ void TaskTable::forgotten(TaskRef task) {
     tasks_.erase(task);
 }
 
-void TaskTable::released(NodeId node) {
+std::set<JobId> TaskTable::released(NodeId node) {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(tasks_, [&](const auto& entry) { return entry.second.node == node; });
+    std::set<JobId> jobs;
+    std::erase_if(tasks_, [&](const auto& entry) {
+        if (entry.second.node != node) return false;
+        jobs.insert(entry.first.job);
+        return true;
+    });
+    return jobs;
+}
+
+std::size_t TaskTable::size() const {
+    const std::scoped_lock lock(mutex_);
+    return tasks_.size();
 }
 
 std::optional<HeldTask> TaskTable::find(TaskRef task, NodeId node) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,11 +31,13 @@ class TaskTable {
  public:
     explicit TaskTable(ports::Reader& reader) : reader_(reader) {}
 
-    // What the tables say is on nodes: after a start of the server.
+    // What the tables say is on nodes, and nothing else: after a start of the server, and when it cannot know
+    // what it has heard.
     [[nodiscard]] Result<void> restore(const std::string& workspace);
     void started(NodeId node, const StartTask& start);
     void forgotten(TaskRef task);
-    void released(NodeId node);
+    std::set<JobId> released(NodeId node);  // whose tasks were there
+    std::size_t size() const;
 
     std::optional<HeldTask> find(TaskRef task, NodeId node) const;
     // Any task of this attempt on this node, with its launch.

@@ -31,7 +31,14 @@ struct PublishOutputs {
     bool operator==(const PublishOutputs&) const = default;
 };
 
-using Effect = std::variant<StartNode, StopNode, PublishOutputs>;
+// Removes what attempt `attempt` staged and nobody will publish.
+struct DropStaged {
+    JobId job;
+    int attempt = 0;
+    bool operator==(const DropStaged&) const = default;
+};
+
+using Effect = std::variant<StartNode, StopNode, PublishOutputs, DropStaged>;
 
 struct OutboxEntry {
     std::int64_t id = 0;

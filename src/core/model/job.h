@@ -89,7 +89,7 @@ struct JobMeta {
     bool operator==(const JobMeta&) const = default;
 };
 
-// Fixed at submission and never in the loop's memory.
+// Never in the loop's memory, and fixed at submission but for what a user adds to `properties.properties`.
 struct JobBody {
     std::string kind = "command";
     std::string experiment;

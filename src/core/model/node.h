@@ -43,7 +43,7 @@ struct Node {
     std::int64_t version = 0;
     PoolId pool;
     NodeState state = NodeState::Requested;
-    bool enrolled = false;    // its single-use token was used
+    bool enrolled = false;    // its token was shown; once it has said Hello, that is not possible again
     std::string boot;         // the agent's incarnation, empty before the first Hello
     std::string protections;  // what confines its tasks, in words
     Instant requested_at{};

@@ -2,6 +2,7 @@
 // What one batch of the control loop writes, and what it reads when it starts.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace lavant {
 
 // One line of history. Never replayed to obtain state.
 struct HistoryEvent {
-    std::int64_t sequence = 0;
+    std::int64_t sequence = 0;  // without gaps; the oldest are removed
     Instant at{};
     std::string workspace;
     std::string kind;     // "job" or "node"
@@ -28,6 +29,7 @@ struct HistoryEvent {
 struct JobMetaWrite {
     JobId job;
     JobMeta meta;
+    std::optional<std::string> properties = {};  // of the body, if they change too
 };
 
 struct WriteBatch {

@@ -2,6 +2,7 @@
 // A workspace is named by subscription, resource group and name; inside we use one key.
 
 #include <string>
+#include <string_view>
 
 namespace lavant {
 
@@ -17,6 +18,9 @@ inline constexpr const char* kBlobDatastore = "workspaceblobstore";
 inline constexpr const char* kArtifactDatastore = "workspaceartifactstore";
 inline constexpr const char* kBlobContainer = "azureml-blobstore";
 inline constexpr const char* kArtifactContainer = "azureml";
+
+// What an attempt uploads lies below this folder of its container until it is published.
+inline constexpr std::string_view kStagingFolder = ".lavant-staging";
 
 inline std::string artifact_prefix(const std::string& job_name) {
     return "ExperimentRun/dcid." + job_name + "/";

@@ -31,12 +31,13 @@ struct CancelJob {
     std::string who;
     std::optional<Job> stored;  // likewise
 };
-struct EditJob {  // display name, description, tags, archived
+struct EditJob {  // display name, description, tags, archived, properties
     Ticket ticket = 0;
     std::string workspace;
     std::string name;
     JobMeta meta;
-    std::optional<Job> stored;  // filled by the control loop, whether live or ended
+    std::optional<std::string> properties;  // JobBody's anew, if they change
+    std::optional<Job> stored;              // filled by the control loop, whether live or ended
 };
 struct WriteAssets {
     Ticket ticket = 0;
@@ -50,7 +51,7 @@ struct ExplainJob {
 
 // --- from agents, by way of their links ---
 
-struct EnrolNode {  // the single-use token was presented
+struct EnrolNode {  // the token was presented
     Ticket ticket = 0;
     NodeId node;
 };
@@ -80,6 +81,7 @@ struct EffectDone {
     std::int64_t outbox = 0;
     bool succeeded = true;
     std::string message;
+    ErrorCode code = ErrorCode::Unavailable;  // of a failure: whether it is worth another try
 };
 struct NodesHeld {  // what the provider holds: the reconciler compares
     struct Held {

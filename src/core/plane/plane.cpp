@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "core/plane/verdict.h"
 
 namespace lavant::plane {
 
@@ -46,7 +47,9 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
     }
     for (const Task& row : rows.tasks) {
         tasks_[row.ref] = row;
-        jobs_.at(row.ref.job).tasks.push_back(row.ref);
+        LiveJob& job = jobs_.at(row.ref.job);
+        job.tasks.push_back(row.ref);
+        job.may_have_staged |= row.end.has_outputs || row.phase == TaskPhase::Finalizing;
         const auto node = nodes_.find(row.node);
         if (row.phase != TaskPhase::Ended && row.phase != TaskPhase::Lost) {
             CHECK(node != nodes_.end(), "a task that has not ended has a node");
@@ -90,20 +93,26 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
     if (found == outbox_.end()) return;  // Done before, by the run that we forgot.
     const Effect effect = found->second.effect;
     const bool again = !event.succeeded && std::holds_alternative<PublishOutputs>(effect);
-    if (again) {
-        retries_.push_back({now + settings_.retry_delay, event.outbox});
-        next_wake_ = std::min(next_wake_.value_or(retries_.back().at), retries_.back().at);
-        return;
-    }
+    if (again && may_pass(event.code)) return retry_effect(event.outbox, now);
     outbox_.erase(found);
+    failures_.erase(event.outbox);
     out.writes.outbox_removed.push_back(event.outbox);
     if (const auto* start = std::get_if<StartNode>(&effect)) return node_effect_done(*start, event, now, out);
     if (const auto* stop = std::get_if<StopNode>(&effect)) return node_effect_done(*stop, event, now, out);
     if (const auto* publish = std::get_if<PublishOutputs>(&effect)) {
         const auto job = jobs_.find(publish->job);
         CHECK(job != jobs_.end(), "a job stays live until its outputs are published");
+        if (!event.succeeded) job->second.head.error = explain_unpublished(event.code, event.message);
+        job->second.may_have_staged = !event.succeeded;
         conclude(job->second, now, out);
     }
+}
+
+void Plane::retry_effect(std::int64_t outbox, Instant now) {
+    Duration delay = settings_.retry_delay;
+    for (int past = failures_[outbox]++; past > 0 && delay < settings_.retry_delay_max; --past) delay *= 2;
+    retries_.push_back({now + std::min(delay, settings_.retry_delay_max), outbox});
+    next_wake_ = std::min(next_wake_.value_or(retries_.back().at), retries_.back().at);
 }
 
 void Plane::apply_one(const Tick&, Instant, Outcome&) {}

@@ -26,6 +26,7 @@ struct Settings {
     Duration start_timeout = std::chrono::seconds{120};  // from request to Hello
     Duration stop_grace = std::chrono::seconds{10};      // from SIGTERM to SIGKILL
     Duration retry_delay = std::chrono::seconds{5};      // of effects and of nodes that did not start
+    Duration retry_delay_max = std::chrono::minutes{5};  // of effects, whose delay doubles with every failure
     Duration late_wake = std::chrono::seconds{5};        // later than planned by this much: we were suspended
 };
 
@@ -58,8 +59,9 @@ class Plane {
  private:
     struct LiveJob {
         JobHead head;
-        std::vector<TaskRef> tasks;  // of the current attempt
-        bool is_new = false;         // not yet in the store: the row is in `added_`
+        std::vector<TaskRef> tasks;    // of the current attempt
+        bool is_new = false;           // not yet in the store: the row is in `added_`
+        bool may_have_staged = false;  // files of the current attempt that are not published
     };
     struct QueueKey {  // highest priority first, then oldest
         int rank = 0;
@@ -103,6 +105,7 @@ class Plane {
     void record(const LiveJob& job, std::string what, std::string detail, Instant now, Outcome& out);
     void record(const Node& node, std::string detail, Instant now, Outcome& out);
     void add_effect(Effect effect, Outcome& out);
+    void retry_effect(std::int64_t outbox, Instant now);
     bool has_effect_for(NodeId node) const;
     void flush(Outcome& out);
 
@@ -119,7 +122,7 @@ class Plane {
     void set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out);
     void enqueue(LiveJob& job);
     void dequeue(LiveJob& job);
-    void forget_attempt(LiveJob& job);
+    void forget_attempt(LiveJob& job, Outcome& out);
     const Task* failed_task(const LiveJob& job) const;
     LivePool& pool_for(const Pool& wanted);
     const JobHead* ended_in_this_batch(const std::string& workspace, const std::string& name) const;
@@ -162,6 +165,7 @@ class Plane {
     std::map<TaskRef, Task> tasks_;
     std::map<std::int64_t, OutboxEntry> outbox_;
     std::vector<Retry> retries_;
+    std::map<std::int64_t, int> failures_;  // of effects that are still in the outbox
     Resources promised_;
     std::optional<Starved> starved_;
     std::optional<Instant> next_wake_;

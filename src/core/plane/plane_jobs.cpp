@@ -1,6 +1,7 @@
 // The life of a job: submission, reports of its tasks, retries, cancellation, the end.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -124,9 +125,10 @@ void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
         return;
     }
-    out.writes.metas_changed.push_back({event.stored->head.id, event.meta});
+    out.writes.metas_changed.push_back({event.stored->head.id, event.meta, event.properties});
     Job edited = *event.stored;
     edited.meta = event.meta;
+    edited.body.properties = event.properties.value_or(edited.body.properties);
     out.replies.push_back({event.ticket, Answer{.job = std::move(edited)}});
 }
 
@@ -142,10 +144,7 @@ void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, 
     LiveJob& job = jobs_.at(task.ref.job);
     if (report.phase == TaskPhase::Running || report.ran_micros > 0)
         begin_running(job, node, now - Duration(report.ran_micros), out);
-    if (report.phase == TaskPhase::Ended) {
-        out.sends.push_back({node.row.id, ForgetTask{report.task}});
-        return end_task(task, TaskPhase::Ended, report.end, now, out);
-    }
+    if (report.phase == TaskPhase::Ended) return end_task(task, TaskPhase::Ended, report.end, now, out);
     if (report.phase <= task.phase) return;
     task.phase = report.phase;
     changed_tasks_.insert(task.ref);
@@ -165,6 +164,10 @@ void Plane::begin_running(LiveJob& job, const LiveNode& node, Instant since, Out
 }
 
 void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out) {
+    out.sends.push_back({task.node, ForgetTask{task.ref}});  // If the node is gone: whoever keeps its links.
+    // Of a lost one nobody knows how far it came.
+    jobs_.at(task.ref.job).may_have_staged |=
+        end.has_outputs || task.phase == TaskPhase::Finalizing || phase == TaskPhase::Lost;
     task.phase = phase;
     task.end = end;
     changed_tasks_.insert(task.ref);
@@ -213,7 +216,7 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
 
 void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out) {
     ++job.head.retries_used;
-    forget_attempt(job);
+    forget_attempt(job, out);
     ++job.head.attempt;
     set_status(job, JobStatus::Queued,
                "retry " + std::to_string(job.head.retries_used) + " of " +
@@ -222,16 +225,19 @@ void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& 
     enqueue(job);
 }
 
-// The job ends: every task has ended and what they made is in its place. `job` is gone when this returns.
+// The job ends: every task has ended and what they made is in its place, or cannot be put there (which
+// `head.error` tells). `job` is gone when this returns.
 void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     const Task* failed = failed_task(job);
     JobHead& head = job.head;
-    JobStatus status = JobStatus::Completed;
+    JobStatus status = head.error ? JobStatus::Failed : JobStatus::Completed;
     if (head.cancel_requested_at) {
         status = JobStatus::Canceled;
     } else if (failed != nullptr) {
         status = JobStatus::Failed;
+        const std::string unpublished = head.error ? "; " + head.error->message : "";
         head.error = explain_failure(failed->end, to_string(failed->node));
+        head.error->message += unpublished;
     }
     for (const TaskRef& ref : job.tasks) {
         const Usage& usage = tasks_.at(ref).end.usage;
@@ -241,8 +247,10 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     }
     head.ended_at = now;
     head.warning = status == JobStatus::Completed ? head.warning : "";
-    set_status(job, status, head.error ? head.error->message : "", now, out);
-    forget_attempt(job);
+    const std::string detail = head.error ? head.error->message : "";
+    if (status != JobStatus::Failed) head.error.reset();
+    set_status(job, status, detail, now, out);
+    forget_attempt(job, out);
     names_.erase(head.workspace + '\n' + head.name);
     ended_jobs_[head.id] = head;
     jobs_.erase(head.id);
@@ -254,12 +262,13 @@ void Plane::set_status(LiveJob& job, JobStatus status, std::string detail, Insta
     record(job, std::string(name_of(status)), std::move(detail), now, out);
 }
 
-void Plane::forget_attempt(LiveJob& job) {
+void Plane::forget_attempt(LiveJob& job, Outcome& out) {
     for (const TaskRef& ref : job.tasks) {
         if (changed_tasks_.erase(ref) > 0) ended_tasks_[ref] = tasks_.at(ref);
         tasks_.erase(ref);
     }
     job.tasks.clear();
+    if (std::exchange(job.may_have_staged, false)) add_effect(DropStaged{job.head.id, job.head.attempt}, out);
 }
 
 void Plane::enqueue(LiveJob& job) {

@@ -24,18 +24,21 @@ Plane::LiveNode* Plane::linked_node(NodeId id, std::uint64_t link) {
     return &found->second;
 }
 
+// Until the node's first Hello the token may be shown again: the answer may have been lost on its way.
 void Plane::apply_one(const EnrolNode& event, Instant now, Outcome& out) {
     const auto found = nodes_.find(event.node);
-    if (found == nodes_.end() || found->second.row.enrolled ||
-        found->second.row.state == NodeState::Draining) {
+    const NodeState state = found == nodes_.end() ? NodeState::Released : found->second.row.state;
+    if (state != NodeState::Requested && state != NodeState::Starting) {
         out.replies.push_back({event.ticket, fail(ErrorCode::PermissionDenied,
                                                   "the enrolment token of " + to_string(event.node) +
                                                       " was used before or its node is not wanted")});
         return;
     }
-    found->second.row.enrolled = true;
-    found->second.last_heard = now;
-    changed_nodes_.insert(event.node);
+    if (!found->second.row.enrolled) {  // A repetition gets no more time to start.
+        found->second.row.enrolled = true;
+        found->second.last_heard = now;
+        changed_nodes_.insert(event.node);
+    }
     out.replies.push_back({event.ticket, Answer{}});
 }
 

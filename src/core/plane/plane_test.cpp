@@ -1,93 +1,11 @@
-#include "core/plane/plane.h"
-
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
+
+#include "core/plane/plane_world_test.h"
 
 namespace lavant::plane {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr Resources kNode{.cpu_millis = 1000, .memory_bytes = 10};
-
-// Drives a plane as the control loop does, and remembers what came out.
-class World {
- public:
-    explicit World(int nodes_max = 4) : plane(settings(nodes_max)) {}
-
-    static Settings settings(int nodes) {
-        return {.capacity = {.cpu_millis = 1000 * nodes, .memory_bytes = 10 * nodes}};
-    }
-    Outcome apply(Event event) {
-        Outcome out;
-        plane.apply(event, now, out);
-        plane.decide(now, out);
-        for (const HistoryEvent& one : out.writes.events)
-            if (one.kind == "job") story[one.subject] += (story[one.subject].empty() ? "" : " ") + one.what;
-        for (const JobHead& head : out.writes.jobs_changed) heads[head.name] = head;
-        for (const Job& job : out.writes.jobs_added) heads[job.head.name] = job.head;
-        return out;
-    }
-    Outcome submit(const std::string& name, int instances = 1, const std::string& pool = "p") {
-        Job job;
-        job.head.workspace = "w";
-        job.head.name = name;
-        job.head.instances = instances;
-        job.head.retry = retry;
-        return apply(SubmitJob{.ticket = 1,
-                               .job = job,
-                               .pool = {.workspace = "w",
-                                        .key = pool,
-                                        .size = "s",
-                                        .node_resources = kNode,
-                                        .nodes_max = 100,
-                                        .idle_before_release = 2min}});
-    }
-    Outcome tick(Duration passed) {
-        now += passed;
-        return apply(Tick{});
-    }
-    Outcome link(int node, std::vector<TaskReport> tasks = {}) {
-        return apply(NodeLinked{{node}, ++links, {.node = {node}, .boot = "b", .tasks = std::move(tasks)}});
-    }
-    // Carries out StartNode and StopNode at once, and links every started node.
-    void carry_out(const Outcome& out) {
-        for (const OutboxEntry& entry : out.effects) {
-            const Outcome next = apply(EffectDone{entry.id, true, ""});
-            carry_out(next);
-            if (const auto* start = std::get_if<StartNode>(&entry.effect))
-                carry_out(link(static_cast<int>(start->node.value)));
-        }
-    }
-    Outcome report(int node, TaskRef task, TaskPhase phase, TaskEnd end = {}) {
-        return apply(
-            TaskReported{{node}, links_of(node), {.task = task, .phase = phase, .end = std::move(end)}});
-    }
-    std::uint64_t links_of(int) const { return links; }  // tests with one node use the newest link
-    std::string status(const std::string& name) { return std::string(name_of(heads.at(name).status)); }
-
-    Plane plane;
-    Instant now = from_micros(1'000'000'000);
-    std::uint64_t links = 0;
-    RetryPolicy retry;
-    std::map<std::string, std::string> story;
-    std::map<std::string, JobHead> heads;
-};
-
-template <class Message>
-int count(const Outcome& out) {
-    return static_cast<int>(std::ranges::count_if(
-        out.sends, [](const Send& send) { return std::holds_alternative<Message>(send.message); }));
-}
-template <class Kind>
-int count_effects(const Outcome& out) {
-    return static_cast<int>(std::ranges::count_if(
-        out.effects, [](const OutboxEntry& entry) { return std::holds_alternative<Kind>(entry.effect); }));
-}
-
-const TaskRef kFirst{{1}, 1, 0};
 
 TEST(Plane, TakesAJobFromZeroNodesToCompleted) {
     World world;
@@ -138,62 +56,6 @@ TEST(Plane, AnswersATakenNameWithWhatIsThereAndStartsNothing) {
     ASSERT_EQ(again.replies.size(), 1U);
     EXPECT_TRUE(again.replies[0].answer->existed);
     EXPECT_TRUE(again.writes.jobs_added.empty());
-}
-
-TEST(Plane, PublishesOutputsBeforeItCallsAJobCompleted) {
-    World world;
-    world.carry_out(world.submit("a"));
-    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
-    EXPECT_EQ(world.status("a"), "Finalizing");
-    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
-    world.apply(EffectDone{ended.effects[0].id, true, ""});
-    EXPECT_EQ(world.status("a"), "Completed");
-}
-
-TEST(Plane, TriesToPublishAgainUntilItWorks) {
-    World world;
-    world.carry_out(world.submit("a"));
-    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
-    world.apply(EffectDone{ended.effects[0].id, false, "disk full"});
-    EXPECT_EQ(world.status("a"), "Finalizing");
-    const Outcome later = world.tick(5s);
-    ASSERT_EQ(count_effects<PublishOutputs>(later), 1);
-    world.apply(EffectDone{later.effects[0].id, true, ""});
-    EXPECT_EQ(world.status("a"), "Completed");
-}
-
-TEST(Plane, KeepsWhatAFailedJobWroteAndTellsWhy) {
-    World world;
-    world.carry_out(world.submit("a"));
-    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 3, .has_outputs = true});
-    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
-    world.apply(EffectDone{ended.effects[0].id, true, ""});
-    EXPECT_EQ(world.status("a"), "Failed");
-    EXPECT_EQ(world.heads["a"].error->code, "UserError");
-    EXPECT_EQ(world.heads["a"].error->exit_code, 3);
-}
-
-TEST(Plane, CancelsAQueuedJobAtOnceAndARunningOneWhenItsTaskEnded) {
-    World world(1);
-    world.carry_out(world.submit("a"));
-    world.submit("b");
-    world.apply(CancelJob{.ticket = 2, .workspace = "w", .name = "b", .who = "u"});
-    EXPECT_EQ(world.status("b"), "Canceled");
-
-    const Outcome asked = world.apply(CancelJob{.ticket = 3, .workspace = "w", .name = "a", .who = "u"});
-    EXPECT_EQ(count<StopTask>(asked), 1);
-    EXPECT_EQ(world.status("a"), "CancelRequested");
-    const Outcome again = world.apply(CancelJob{.ticket = 4, .workspace = "w", .name = "a", .who = "v"});
-    EXPECT_EQ(count<StopTask>(again), 0);
-    EXPECT_EQ(world.plane.find_job({1})->canceled_by, "u");
-    world.report(1, kFirst, TaskPhase::Ended, {.reason = EndReason::Stopped});
-    EXPECT_EQ(world.status("a"), "Canceled");
-}
-
-TEST(Plane, RefusesToCancelWhatItDoesNotKnow) {
-    World world;
-    const Outcome out = world.apply(CancelJob{.ticket = 1, .workspace = "w", .name = "x"});
-    EXPECT_EQ(out.replies[0].answer.error().code, ErrorCode::NotFound);
 }
 
 TEST(Plane, PlacesAGangOnlyWhenAllItsNodesAreThere) {
@@ -356,6 +218,19 @@ TEST(Plane, EndsATaskThatItsAgentNoLongerKnows) {
     EXPECT_EQ(world.heads["a"].error->code, "NodeLost");
 }
 
+TEST(Plane, SaysThatALostTaskIsForgotten) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    EXPECT_EQ(count<ForgetTask>(world.link(1)), 1) << "its agent does not know it";
+
+    World other;
+    other.carry_out(other.submit("a"));
+    other.now += 1s;
+    const Outcome stop = other.apply(NodesHeld{.nodes = {}, .listed_at = other.now});
+    EXPECT_EQ(count<ForgetTask>(other.apply(EffectDone{effect_id<StopNode>(stop)})), 1) << "its node is gone";
+}
+
 TEST(Plane, SendsAnAssignmentAgainToAnAgentThatNeverGotIt) {
     World world;
     world.carry_out(world.submit("a"));
@@ -396,12 +271,27 @@ TEST(Plane, RetriesOnlyWhatThePolicyNames) {
     EXPECT_EQ(world.status("a"), "Failed");
 }
 
-TEST(Plane, LetsANodeEnrolOnce) {
+TEST(Plane, LetsANodeEnrolUntilItsFirstHello) {
     World world;
     world.submit("a");
     EXPECT_TRUE(world.apply(EnrolNode{1, {1}}).replies[0].answer);
-    EXPECT_FALSE(world.apply(EnrolNode{2, {1}}).replies[0].answer);
-    EXPECT_FALSE(world.apply(EnrolNode{3, {77}}).replies[0].answer);
+    const Outcome again = world.apply(EnrolNode{2, {1}});
+    EXPECT_TRUE(again.replies[0].answer) << "the first answer may have been lost";
+    EXPECT_TRUE(again.writes.nodes.empty());
+    world.link(1);
+    EXPECT_FALSE(world.apply(EnrolNode{3, {1}}).replies[0].answer);
+    EXPECT_FALSE(world.apply(EnrolNode{4, {77}}).replies[0].answer);
+}
+
+TEST(Plane, GivesANodeThatOnlyEnrolsNoMoreTimeToStart) {
+    World world;
+    world.submit("a");
+    Outcome lost;
+    for (int i = 0; i < 130 && lost.effects.empty(); ++i) {
+        world.apply(EnrolNode{1, {1}});
+        lost = world.tick(1s);
+    }
+    EXPECT_EQ(count_effects<StartNode>(lost), 1) << "another one in its place";
 }
 
 TEST(Plane, StopsNodesThatNobodyWantsAndRestartsDeadAgents) {

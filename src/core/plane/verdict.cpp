@@ -43,6 +43,32 @@ bool may_retry(const RetryPolicy& policy, const TaskEnd& end) {
     CHECK(false, "end reason outside its enum");
 }
 
+bool may_pass(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::ResourceExhausted:
+        case ErrorCode::Unavailable:
+        case ErrorCode::DeadlineExceeded:
+        case ErrorCode::Internal:
+            return true;
+        case ErrorCode::InvalidArgument:
+        case ErrorCode::Unauthenticated:
+        case ErrorCode::PermissionDenied:
+        case ErrorCode::NotFound:
+        case ErrorCode::AlreadyExists:
+        case ErrorCode::Conflict:
+            return false;
+    }
+    CHECK(false, "error code outside its enum");
+}
+
+JobError explain_unpublished(ErrorCode code, const std::string& message) {
+    // A name that cannot be, or that something else has, is the user's to change.
+    const bool users =
+        code == ErrorCode::InvalidArgument || code == ErrorCode::AlreadyExists || code == ErrorCode::Conflict;
+    return {.code = users ? "UserError" : "SystemError",
+            .message = "the job's outputs could not be put in their place: " + message};
+}
+
 JobError explain_failure(const TaskEnd& end, const std::string& node) {
     JobError error{
         .exit_code = end.exit_code, .signal = end.signal, .node = node, .traceback_line = end.traceback_line};

@@ -32,8 +32,8 @@ void read_headline(Fields& fields, CommandJobSpec& spec) {
     spec.name = fields.string("name");
     if (fields.has("name") && !is_job_name(spec.name)) {
         fields.problem(
-            "name",
-            "must begin with a letter or digit and have only letters, digits, '_' and '-', at most 255");
+            "name", "must begin with a letter or digit and have only letters, digits, '_' and '-', at most " +
+                        std::to_string(limits::kJobNameChars));
     }
     spec.display_name = fields.string("display_name");
     spec.experiment_name = fields.string("experiment_name");

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/spec/output_path.h"
 #include "core/spec/reading.h"
 
 namespace lavant::spec {
@@ -114,6 +115,8 @@ OutputSpec read_output(const Document& value, const std::string& path, Reading& 
                        "must be a place the job can write to, like "
                        "azureml://datastores/workspaceblobstore/paths/…; a local path is not");
     }
+    if (const auto problem = find_output_problem(output.path); problem && output.mode != "direct")
+        fields.problem("path", "is no place for an output: " + *problem);
     fields.ignore({"description"});
     fields.finish();
     return output;

@@ -1,0 +1,92 @@
+#include "app/effect_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "adapters/blobs_fs/fs_blob_store.h"
+#include "adapters/memory/memory_store.h"
+#include "app/staging.h"
+#include "base/log.h"
+#include "core/model/workspace.h"
+#include "tests/support/temporary_folder.h"
+
+namespace lavant::app {
+namespace {
+
+class NoNodes final : public ports::NodeProvider {
+ public:
+    Result<void> start_node(const ports::NodeOrder&) override { return {}; }
+    Result<void> stop_node(NodeId) override { return {}; }
+    Result<std::vector<Held>> list_nodes() override { return std::vector<Held>{}; }
+    Resources capacity() override { return {}; }
+};
+
+class EffectRunner : public testing::Test {
+ protected:
+    EffectRunner() : blobs_(std::move(*adapters::FsBlobStore::open(folder_ / "blobs"))) {
+        configure_log({.least = Level::Silent});
+        for (const char* container : {kBlobContainer, kArtifactContainer})
+            EXPECT_TRUE(blobs_->make_container(container));
+    }
+    plane::EffectDone run(Effect effect) {
+        std::promise<plane::EffectDone> told;
+        PooledEffectRunner runner(
+            {.nodes = nodes_,
+             .blobs = *blobs_,
+             .reader = store_,
+             .make_enrol_token = [](NodeId, std::int64_t) { return "token"; },
+             .post = [&](const plane::Event& event) { told.set_value(std::get<plane::EffectDone>(event)); }});
+        runner.run({7, std::move(effect)});
+        plane::EffectDone done = told.get_future().get();
+        runner.stop();
+        return done;
+    }
+    void put(const std::string& name) { ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, name, "x")); }
+    bool has(const std::string& name) { return blobs_->find(kBlobContainer, name)->has_value(); }
+
+    test::TemporaryFolder folder_;
+    NoNodes nodes_;
+    adapters::MemoryStore store_;
+    std::unique_ptr<adapters::FsBlobStore> blobs_;
+};
+
+TEST_F(EffectRunner, PublishesWhatAnAttemptStaged) {
+    put(".lavant-staging/5-2/data/model");
+    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2});
+    EXPECT_EQ(done.outbox, 7);
+    EXPECT_TRUE(done.succeeded);
+    EXPECT_TRUE(has("data/model"));
+}
+
+TEST_F(EffectRunner, TellsWhetherAnotherTryIsWorthIt) {
+    put("data");  // a file, where a folder is to be
+    put(".lavant-staging/5-2/data/model");
+    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2});
+    EXPECT_FALSE(done.succeeded);
+    EXPECT_EQ(done.code, ErrorCode::Conflict);
+    EXPECT_NE(done.message.find("data"), std::string::npos) << done.message;
+}
+
+TEST_F(EffectRunner, DropsWhatNobodyWillPublish) {
+    put(".lavant-staging/5-2/data/model");
+    put(".lavant-staging/5-3/data/model");
+    for (int repeated = 0; repeated < 2; ++repeated)
+        EXPECT_TRUE(run(DropStaged{.job = {5}, .attempt = 2}).succeeded);
+    EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-3"});
+}
+
+TEST_F(EffectRunner, SweepsWhatNoLiveAttemptOwns) {
+    for (const char* folder : {"5-1", "5-2", "6-1", "odd"})
+        put(".lavant-staging/" + std::string(folder) + "/data/model");
+    ASSERT_TRUE(blobs_->put_bytes(kArtifactContainer, ".lavant-staging/4-1/a", "x"));
+    JobHead live;
+    live.id = {5};
+    live.attempt = 2;
+    ASSERT_TRUE(sweep_staging(*blobs_, {live}));
+    EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-2"});
+    EXPECT_TRUE(blobs_->list_staged(kArtifactContainer)->empty());
+}
+
+}  // namespace
+}  // namespace lavant::app

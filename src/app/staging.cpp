@@ -1,0 +1,52 @@
+#include "app/staging.h"
+
+#include <set>
+
+#include "base/log.h"
+#include "core/model/workspace.h"
+
+namespace lavant::app {
+namespace {
+
+constexpr const char* kContainers[] = {kBlobContainer, kArtifactContainer};
+
+}  // namespace
+
+std::string staging_folder_of(JobId job, int attempt) {
+    return std::to_string(job.value) + "-" + std::to_string(attempt);
+}
+
+// What is in the way in one container keeps nothing back in the other.
+Result<void> publish_staged(ports::BlobStore& blobs, JobId job, int attempt) {
+    const std::string staged = std::string(ports::kStagingFolder) + "/" + staging_folder_of(job, attempt);
+    Result<void> done;
+    for (const char* container : kContainers) {
+        Result<void> published = blobs.publish(container, staged, "");
+        if (!published && done) done = std::move(published);
+    }
+    return done;
+}
+
+Result<void> drop_staged(ports::BlobStore& blobs, JobId job, int attempt) {
+    for (const char* container : kContainers)
+        LAVANT_TRY_VOID(blobs.drop_staged(container, staging_folder_of(job, attempt)));
+    return {};
+}
+
+Result<void> sweep_staging(ports::BlobStore& blobs, const std::vector<JobHead>& live) {
+    std::set<std::string> owned;
+    for (const JobHead& job : live) owned.insert(staging_folder_of(job.id, job.attempt));
+    std::size_t dropped = 0;
+    for (const char* container : kContainers) {
+        LAVANT_TRY(const std::vector<std::string> folders, blobs.list_staged(container));
+        for (const std::string& folder : folders) {
+            if (owned.contains(folder)) continue;
+            LAVANT_TRY_VOID(blobs.drop_staged(container, folder));
+            ++dropped;
+        }
+    }
+    if (dropped > 0) log(Level::Info, "staging_swept", {{"folders", std::to_string(dropped)}});
+    return {};
+}
+
+}  // namespace lavant::app

@@ -1,0 +1,161 @@
+// How jobs end: outputs that are published or cannot be, cancellation.
+
+#include <gtest/gtest.h>
+
+#include "core/plane/plane_world_test.h"
+
+namespace lavant::plane {
+namespace {
+
+TEST(PlaneEnds, PublishesOutputsBeforeItCallsAJobCompleted) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    EXPECT_EQ(world.status("a"), "Finalizing");
+    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
+    world.apply(EffectDone{ended.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(PlaneEnds, TriesToPublishAgainUntilItWorks) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    world.apply(EffectDone{ended.effects[0].id, false, "disk full"});
+    EXPECT_EQ(world.status("a"), "Finalizing");
+    const Outcome later = world.tick(5s);
+    ASSERT_EQ(count_effects<PublishOutputs>(later), 1);
+    world.apply(EffectDone{later.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(PlaneEnds, WaitsLongerBeforeEveryFurtherTryToPublish) {
+    World world;
+    world.carry_out(world.submit("a"));
+    Outcome tried = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    for (const Duration pause : {Duration{5s}, Duration{10s}, Duration{20s}, Duration{40s}, Duration{80s},
+                                 Duration{160s}, Duration{300s}, Duration{300s}}) {
+        world.apply(EffectDone{tried.effects[0].id, false, "disk full", ErrorCode::ResourceExhausted});
+        EXPECT_EQ(count_effects<PublishOutputs>(world.tick(pause - 1s)), 0);
+        tried = world.tick(1s);
+        ASSERT_EQ(count_effects<PublishOutputs>(tried), 1);
+    }
+    EXPECT_EQ(world.status("a"), "Finalizing");
+}
+
+TEST(PlaneEnds, FailsAJobWhoseOutputsCanNeverBePublished) {
+    for (const auto& [code, told] : std::map<ErrorCode, std::string>{
+             {ErrorCode::InvalidArgument, "UserError"},
+             {ErrorCode::Conflict, "UserError"},
+             {ErrorCode::AlreadyExists, "UserError"},
+             {ErrorCode::PermissionDenied, "SystemError"},
+             {ErrorCode::NotFound, "SystemError"},
+         }) {
+        World world;
+        world.carry_out(world.submit("a"));
+        const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+        const Outcome over = world.apply(EffectDone{ended.effects[0].id, false, "'x//y' is no name", code});
+        EXPECT_EQ(world.status("a"), "Failed");
+        EXPECT_EQ(over.writes.outbox_removed, std::vector<std::int64_t>{ended.effects[0].id});
+        EXPECT_EQ(world.heads["a"].error->code, told);
+        EXPECT_NE(world.heads["a"].error->message.find("'x//y' is no name"), std::string::npos);
+        EXPECT_EQ(count_effects<PublishOutputs>(world.tick(1h)), 0);
+    }
+}
+
+TEST(PlaneEnds, KeepsTheCauseOfAJobThatFailedBeforeItsOutputsCouldNotBePublished) {
+    World world;
+    world.carry_out(world.submit("a"));
+    Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 3, .has_outputs = true});
+    world.apply(EffectDone{ended.effects[0].id, false, "'x//y' is no name", ErrorCode::InvalidArgument});
+    EXPECT_EQ(world.status("a"), "Failed");
+    EXPECT_EQ(world.heads["a"].error->exit_code, 3);
+    EXPECT_NE(world.heads["a"].error->message.find("'x//y' is no name"), std::string::npos);
+
+    world.carry_out(world.submit("b"));
+    world.apply(CancelJob{.ticket = 3, .workspace = "w", .name = "b", .who = "u"});
+    ended =
+        world.report(1, {{2}, 1, 0}, TaskPhase::Ended, {.reason = EndReason::Stopped, .has_outputs = true});
+    world.apply(EffectDone{ended.effects[0].id, false, "'x//y' is no name", ErrorCode::InvalidArgument});
+    EXPECT_EQ(world.status("b"), "Canceled");
+}
+
+TEST(PlaneEnds, DropsWhatAnAttemptStagedThatIsNotPublished) {
+    World world;
+    world.retry.on_exit_codes = {75};
+    world.carry_out(world.submit("a"));
+    const Outcome again = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75, .has_outputs = true});
+    EXPECT_EQ(count_effects<PublishOutputs>(again), 0);
+    ASSERT_EQ(count_effects<DropStaged>(again), 1);
+    EXPECT_EQ(effect_of<DropStaged>(again), (DropStaged{{1}, 1}));
+
+    const Outcome ended = world.report(1, {{1}, 2, 0}, TaskPhase::Ended, {.has_outputs = true});
+    EXPECT_EQ(count_effects<DropStaged>(ended), 0);
+    const Outcome published = world.apply(EffectDone{effect_id<PublishOutputs>(ended)});
+    EXPECT_EQ(count_effects<DropStaged>(published), 0);
+    EXPECT_EQ(world.status("a"), "Completed");
+}
+
+TEST(PlaneEnds, DropsWhatCouldNotBePublishedOrWasStagedHalf) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
+    const Outcome failed =
+        world.apply(EffectDone{effect_id<PublishOutputs>(ended), false, "taken", ErrorCode::Conflict});
+    EXPECT_EQ(effect_of<DropStaged>(failed), (DropStaged{{1}, 1}));
+
+    world.carry_out(world.submit("b"));
+    world.report(1, {{2}, 1, 0}, TaskPhase::Finalizing);
+    const Outcome half = world.report(1, {{2}, 1, 0}, TaskPhase::Ended,
+                                      {.reason = EndReason::PrepareFailed, .message = "not staged"});
+    EXPECT_EQ(effect_of<DropStaged>(half), (DropStaged{{2}, 1}));
+
+    world.carry_out(world.submit("c"));
+    EXPECT_EQ(count_effects<DropStaged>(world.report(1, {{3}, 1, 0}, TaskPhase::Ended)), 0);
+}
+
+TEST(PlaneEnds, DropsWhatALostTaskMayHaveStaged) {
+    World world;
+    world.carry_out(world.submit("a"));
+    world.report(1, kFirst, TaskPhase::Running);
+    const Outcome lost = world.link(1);  // without the task
+    EXPECT_EQ(effect_of<DropStaged>(lost), (DropStaged{{1}, 1}));
+    EXPECT_EQ(world.heads["a"].attempt, 2);
+}
+
+TEST(PlaneEnds, KeepsWhatAFailedJobWroteAndTellsWhy) {
+    World world;
+    world.carry_out(world.submit("a"));
+    const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 3, .has_outputs = true});
+    ASSERT_EQ(count_effects<PublishOutputs>(ended), 1);
+    world.apply(EffectDone{ended.effects[0].id, true, ""});
+    EXPECT_EQ(world.status("a"), "Failed");
+    EXPECT_EQ(world.heads["a"].error->code, "UserError");
+    EXPECT_EQ(world.heads["a"].error->exit_code, 3);
+}
+
+TEST(PlaneEnds, CancelsAQueuedJobAtOnceAndARunningOneWhenItsTaskEnded) {
+    World world(1);
+    world.carry_out(world.submit("a"));
+    world.submit("b");
+    world.apply(CancelJob{.ticket = 2, .workspace = "w", .name = "b", .who = "u"});
+    EXPECT_EQ(world.status("b"), "Canceled");
+
+    const Outcome asked = world.apply(CancelJob{.ticket = 3, .workspace = "w", .name = "a", .who = "u"});
+    EXPECT_EQ(count<StopTask>(asked), 1);
+    EXPECT_EQ(world.status("a"), "CancelRequested");
+    const Outcome again = world.apply(CancelJob{.ticket = 4, .workspace = "w", .name = "a", .who = "v"});
+    EXPECT_EQ(count<StopTask>(again), 0);
+    EXPECT_EQ(world.plane.find_job({1})->canceled_by, "u");
+    world.report(1, kFirst, TaskPhase::Ended, {.reason = EndReason::Stopped});
+    EXPECT_EQ(world.status("a"), "Canceled");
+}
+
+TEST(PlaneEnds, RefusesToCancelWhatItDoesNotKnow) {
+    World world;
+    const Outcome out = world.apply(CancelJob{.ticket = 1, .workspace = "w", .name = "x"});
+    EXPECT_EQ(out.replies[0].answer.error().code, ErrorCode::NotFound);
+}
+
+}  // namespace
+}  // namespace lavant::plane
