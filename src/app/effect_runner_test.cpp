@@ -5,7 +5,6 @@
 #include <future>
 
 #include "adapters/blobs_fs/fs_blob_store.h"
-#include "adapters/memory/memory_store.h"
 #include "app/staging.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
@@ -34,7 +33,6 @@ class EffectRunner : public testing::Test {
         PooledEffectRunner runner(
             {.nodes = nodes_,
              .blobs = *blobs_,
-             .reader = store_,
              .make_enrol_token = [](NodeId, std::int64_t) { return "token"; },
              .post = [&](const plane::Event& event) { told.set_value(std::get<plane::EffectDone>(event)); }});
         runner.run({7, std::move(effect)});
@@ -47,7 +45,6 @@ class EffectRunner : public testing::Test {
 
     test::TemporaryFolder folder_;
     NoNodes nodes_;
-    adapters::MemoryStore store_;
     std::unique_ptr<adapters::FsBlobStore> blobs_;
 };
 
