@@ -9,13 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "agent/task_files.h"
 #include "base/files.h"
 #include "base/log.h"
 
 namespace lavant::agent {
 
-std::string KeptFolders::place_of(TaskRef task) const { return folder_ + "/" + task_folder_name(task); }
+std::string KeptFolders::place_of(TaskRef task) const {
+    return folder_ + "/" + std::to_string(task.job.value) + "." + std::to_string(task.attempt) + "." +
+           std::to_string(task.index);
+}
 
 Result<void> KeptFolders::take(TaskRef task, const std::string& task_folder) {
     // The launch holds the job's token.
