@@ -233,7 +233,7 @@ Result<std::string> Server::Parts::start() {
     LAVANT_TRY(const int port, choose_port());
     url_ = "https://" + options_.address + ":" + std::to_string(port);
     nodes_ = std::make_unique<nodes_local::LocalNodes>(nodes_local::LocalNodesSettings{
-        .folder = folder_.nodes(), .executable = "", .server_url = url_, .ca_file = certificates_.ca_file});
+        .folder = folder_.nodes(), .agent_command = {}, .server_url = url_, .ca_file = certificates_.ca_file});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
     if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)
