@@ -23,3 +23,7 @@ add_library(lavant_yaml INTERFACE)
 target_link_libraries(lavant_yaml INTERFACE yaml-cpp)
 add_library(lavant_fmt INTERFACE)
 target_link_libraries(lavant_fmt INTERFACE fmt::fmt)
+# From its headers, in the one file that uses it: Debian has no static spdlog and fmt, and the agent is a static program.
+add_library(lavant_spdlog INTERFACE)
+target_link_libraries(lavant_spdlog INTERFACE spdlog::spdlog_header_only)
+target_compile_definitions(lavant_spdlog INTERFACE FMT_HEADER_ONLY)

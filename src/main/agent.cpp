@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "main/system_clock.h"
+#include "main/version.h"
 #include "wire/json.h"
 
 namespace lavant {
@@ -141,6 +142,10 @@ Result<void> run(const Arguments& arguments) {
 }  // namespace
 
 int run_agent(const std::vector<std::string>& words) {
+    if (words == std::vector<std::string>{"--version"}) {
+        std::printf("lavant-agent %s\n", kVersion);
+        return 0;
+    }
     const Result<Arguments> arguments = parse(words);
     if (!arguments) {
         std::fprintf(stderr, "%s\n", arguments.error().message.c_str());

@@ -1,5 +1,6 @@
 #pragma once
-// `lavant agent`: started by a node provider, which also chooses its arguments.
+// `lavant agent` and the program `lavant-agent`, which is the same: started by a node provider, which also
+// chooses its arguments.
 
 #include <string>
 #include <vector>

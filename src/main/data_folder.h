@@ -15,6 +15,7 @@ struct DataFolder {
     std::string tls() const { return root + "/tls"; }
     std::string blobs() const { return root + "/blobs"; }
     std::string nodes() const { return root + "/nodes"; }
+    std::string agent() const { return root + "/bin/lavant-agent"; }
     std::string owner_key() const { return root + "/owner.key"; }
     std::string endpoint() const { return root + "/endpoint"; }
     std::string endpoint_kept() const { return root + "/port"; }  // survives a stop

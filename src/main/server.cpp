@@ -27,6 +27,7 @@
 #include "app/staging.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "main/agent_program.h"
 #include "main/data_folder.h"
 #include "main/system_clock.h"
 #include "main/version.h"
@@ -232,8 +233,11 @@ Result<std::string> Server::Parts::start() {
     // Agents are given the URL before the port is open; so the port is chosen first.
     LAVANT_TRY(const int port, choose_port());
     url_ = "https://" + options_.address + ":" + std::to_string(port);
-    nodes_ = std::make_unique<nodes_local::LocalNodes>(nodes_local::LocalNodesSettings{
-        .folder = folder_.nodes(), .executable = "", .server_url = url_, .ca_file = certificates_.ca_file});
+    nodes_ = std::make_unique<nodes_local::LocalNodes>(
+        nodes_local::LocalNodesSettings{.folder = folder_.nodes(),
+                                        .agent_command = install_agent(folder_),
+                                        .server_url = url_,
+                                        .ca_file = certificates_.ca_file});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
     if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)

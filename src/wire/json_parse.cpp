@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/error.hpp>
@@ -162,18 +161,19 @@ Error malformed(std::string_view text, std::size_t at, const std::string& why) {
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t newline = before.rfind('\n');
     const std::size_t column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
-    return {ErrorCode::InvalidArgument,
-            fmt::format("malformed JSON at line {} column {}: {}", line, column, why),
-            {}};
+    return {
+        ErrorCode::InvalidArgument,
+        "malformed JSON at line " + std::to_string(line) + " column " + std::to_string(column) + ": " + why,
+        {}};
 }
 
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
     if (text.size() > limits::kJsonBytes) {
-        return fail(ErrorCode::ResourceExhausted,
-                    fmt::format("the JSON text has {} bytes, more than the {} allowed", text.size(),
-                                limits::kJsonBytes));
+        return fail(ErrorCode::ResourceExhausted, "the JSON text has " + std::to_string(text.size()) +
+                                                      " bytes, more than the " +
+                                                      std::to_string(limits::kJsonBytes) + " allowed");
     }
     try {
         bj::parse_options options;

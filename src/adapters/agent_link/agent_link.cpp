@@ -17,6 +17,7 @@
 
 #include "adapters/agent_link/reactor.h"
 #include "adapters/agent_link/target.h"
+#include "adapters/agent_link/tls.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -33,6 +34,7 @@ using Tcp = asio::ip::tcp;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 using Endpoints = std::vector<Tcp::endpoint>;
 
+constexpr bool kDeflate = false;  // Frames are compact as they are; compressing would double the code.
 constexpr Duration kStepTimeout = std::chrono::seconds(60);
 constexpr std::size_t kBodyBytesMax = 64U << 20;  // of an answer that is not written to a file
 constexpr std::size_t kChunkBytes = 64U << 10;
@@ -101,7 +103,7 @@ class Socket : public std::enable_shared_from_this<Socket> {
     struct Wire {
         Wire(asio::io_context& context, asio::ssl::context& tls) : stream(context, tls) {}
         beast::tcp_stream& tcp() { return stream.next_layer().next_layer(); }
-        websocket::stream<TlsStream> stream;
+        websocket::stream<TlsStream, kDeflate> stream;
         websocket::response_type answer;
         beast::flat_buffer buffer;
         std::deque<std::string> unsent;
@@ -427,16 +429,8 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
 class AgentLink::Parts {
  public:
     Parts(AgentLinkSettings settings, Target server)
-        : settings_(std::move(settings)),
-          server_(std::move(server)),
-          tls_(asio::ssl::context::tls_client),
-          world_tls_(asio::ssl::context::tls_client) {
+        : settings_(std::move(settings)), server_(std::move(server)), tls_(agent_link::make_tls()) {
         tls_.load_verify_file(settings_.ca_file);
-        for (asio::ssl::context* context : {&tls_, &world_tls_}) {
-            context->set_verify_mode(asio::ssl::verify_peer);
-            (void)SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
-        }
-        world_tls_.set_default_verify_paths();
     }
     ~Parts() { waiting_.clear(); }
 
@@ -495,7 +489,9 @@ class AgentLink::Parts {
     void perform_in_the_world(Exchange exchange) {
         std::shared_ptr<Session> session;
         if (exchange.target.tls) {
-            session = std::make_shared<SessionOver<TlsStream>>(reactor_.context(), when_done(), world_tls_);
+            // Hundreds of certificates: read when the first request needs them.
+            if (!world_tls_) world_tls_ = agent_link::make_world_tls();
+            session = std::make_shared<SessionOver<TlsStream>>(reactor_.context(), when_done(), *world_tls_);
         } else {
             session = std::make_shared<SessionOver<beast::tcp_stream>>(reactor_.context(), when_done());
         }
@@ -537,7 +533,7 @@ class AgentLink::Parts {
     AgentLinkSettings settings_;
     Target server_;
     asio::ssl::context tls_;
-    asio::ssl::context world_tls_;
+    std::optional<asio::ssl::context> world_tls_;
     std::deque<Exchange> waiting_;
     std::size_t sessions_ = 0;
     agent_link::Reactor reactor_;

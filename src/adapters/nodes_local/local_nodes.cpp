@@ -82,14 +82,10 @@ std::string LocalNodes::missing_limits() {
 }
 
 std::vector<std::string> LocalNodes::arguments_for(const NodeFolder& folder, NodeId node) const {
-    std::vector<std::string> arguments{settings_.executable.empty() ? own_executable() : settings_.executable,
-                                       "agent",
-                                       "--node",
-                                       std::to_string(node.value),
-                                       "--folder",
-                                       folder.path(),
-                                       "--server",
-                                       settings_.server_url};
+    std::vector<std::string> arguments = settings_.agent_command;
+    if (arguments.empty()) arguments = {own_executable(), "agent"};
+    arguments.insert(arguments.end(), {"--node", std::to_string(node.value), "--folder", folder.path(),
+                                       "--server", settings_.server_url});
     if (!settings_.ca_file.empty()) arguments.insert(arguments.end(), {"--ca", settings_.ca_file});
     arguments.insert(arguments.end(), settings_.agent_arguments.begin(), settings_.agent_arguments.end());
     return arguments;

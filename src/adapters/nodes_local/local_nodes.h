@@ -1,5 +1,5 @@
 #pragma once
-// ports::NodeProvider on this machine: a node is a detached `lavant agent` process in a cgroup with the
+// ports::NodeProvider on this machine: a node is a detached agent process in a cgroup with the
 // size's limits. Nodes outlive the server; everything known of them lies in their folders.
 
 #include <condition_variable>
@@ -15,8 +15,8 @@
 namespace lavant::nodes_local {
 
 struct LocalNodesSettings {
-    std::string folder;      // of all nodes: <data>/nodes
-    std::string executable;  // empty: the program that runs now
+    std::string folder;                      // of all nodes: <data>/nodes
+    std::vector<std::string> agent_command;  // empty: `agent` of the program that runs now
     std::string server_url;
     std::string ca_file;
     std::vector<std::string> agent_arguments;  // added to every agent's
@@ -29,7 +29,7 @@ class LocalNodes final : public ports::NodeProvider {
  public:
     explicit LocalNodes(LocalNodesSettings settings);
 
-    // Runs: <executable> agent --node N --folder F --server URL --ca FILE; the enrol token is in F/token.
+    // Runs: <agent_command> --node N --folder F --server URL --ca FILE; the enrol token is in F/token.
     [[nodiscard]] Result<void> start_node(const ports::NodeOrder& order) override;
     [[nodiscard]] Result<void> stop_node(NodeId node) override;
     [[nodiscard]] Result<std::vector<Held>> list_nodes() override;

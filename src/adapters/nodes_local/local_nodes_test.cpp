@@ -57,7 +57,7 @@ class Nodes : public ::testing::TestWithParam<Mode> {
     }
     std::unique_ptr<LocalNodes> make_nodes() const {
         LocalNodesSettings settings{.folder = base_ + "/nodes",
-                                    .executable = base_ + "/agent",
+                                    .agent_command = {base_ + "/agent", "agent"},
                                     .server_url = "https://127.0.0.1:1",
                                     .ca_file = "/ca.pem",
                                     .agent_arguments = {"--quiet"}};

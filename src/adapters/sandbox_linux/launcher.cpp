@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -88,13 +90,23 @@ struct Ranges {
     std::size_t count = 0;
 };
 
+// In a static program the heap begins with the thread's own block: its thread-local variables and, from the
+// address that names the thread, the C library's record of it, which is smaller than a page.
+void spare_thread_block(Mapping& mapping) {
+    constexpr std::uintptr_t kPage = 4096;
+    const auto thread = static_cast<std::uintptr_t>(::pthread_self());
+    if (mapping.begin <= thread && thread < mapping.end)
+        mapping.begin = std::min(mapping.end, (thread / kPage + 2) * kPage);
+}
+
 Ranges find_unneeded() {
     Ranges ranges;
     const auto maps = read_file("/proc/self/maps", 16U << 20);
     if (!maps) return ranges;
     for (const std::string_view line : split(*maps, '\n')) {
-        const auto mapping = parse_mapping(line);
+        auto mapping = parse_mapping(line);
         if (!mapping || is_needed(mapping->path) || ranges.count == kRangesMax) continue;
+        spare_thread_block(*mapping);
         ranges.items[ranges.count++] = {reinterpret_cast<void*>(mapping->begin),
                                         mapping->end - mapping->begin};
     }
