@@ -51,7 +51,7 @@ sim-long: bootstrap
 planted: bootstrap
 	python3 tools/planted_bugs.py
 
-# kill -9 of the server, a hundred times, while two hundred jobs run.
+# kill -9 of the server, a hundred times, while two hundred jobs run: as root, as a user, without namespaces.
 crash: lavant venv
 	LAVANT_CRASH_KILLS=100 LAVANT_CRASH_JOBS=200 LAVANT_TEST_DEADLINE=600 LAVANT_BIN=$(BIN) \
 	    build/venv/bin/python -m pytest tests/conformance/test_crash.py -q -p no:cacheprovider

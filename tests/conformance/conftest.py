@@ -24,7 +24,7 @@ def binary():
     path = pathlib.Path(os.environ.get("LAVANT_BIN", ROOT / "build/release/lavant"))
     if not path.is_file():
         pytest.exit(f"{path} is not there; build it with: make lavant", returncode=3)
-    return str(path)
+    return str(path.absolute())
 
 
 def shared_folder():
@@ -43,9 +43,12 @@ def clean_environment(**changes):
     return kept
 
 
-def run(*arguments, env=None, cwd=None, timeout=DEADLINE_S, stdin=None):
-    return subprocess.run([binary(), *map(str, arguments)], env=env or clean_environment(), cwd=cwd, input=stdin,
-                          capture_output=True, text=True, timeout=timeout, errors="replace")
+def run(*arguments, env=None, cwd=None, timeout=DEADLINE_S, stdin=None, level=None):
+    """As the user who runs the tests, or as a level of levels.py."""
+    program = level.command() if level else [binary()]
+    env = env or (level.environment() if level else clean_environment())
+    return subprocess.run([*program, *map(str, arguments)], env=env, cwd=cwd, input=stdin, capture_output=True,
+                          text=True, timeout=timeout, errors="replace")
 
 
 def wait_for(condition, what, deadline_s=DEADLINE_S):
@@ -74,15 +77,18 @@ def is_alive(pid):
 class Server:
     """`lavant serve` in the foreground, ready when the constructor returns."""
 
-    def __init__(self, data, *arguments):
+    def __init__(self, data, *arguments, level=None):
         self.data = pathlib.Path(data)
-        self.data.mkdir(parents=True, exist_ok=True)
+        self.level = level
+        if level is None:  # else the user of the level makes it, or has it already
+            self.data.mkdir(parents=True, exist_ok=True)
+        program = level.command() if level else [binary()]
         self.log_path = self.data.parent / (self.data.name + ".serve.log")
         ours, theirs = os.pipe()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [binary(), "serve", "--port", "0", "--data", str(self.data), "--ready-fd", str(theirs), *arguments],
-                env=clean_environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=(theirs,),
+                [*program, "serve", "--port", "0", "--data", str(self.data), "--ready-fd", str(theirs), *arguments],
+                env=level.environment() if level else clean_environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=(theirs,),
                 start_new_session=True)
         os.close(theirs)
         self.ready_line = read_line(ours)
@@ -90,18 +96,19 @@ class Server:
         if self.ready_line != "ready":
             self.process.wait(timeout=DEADLINE_S)
             return
-        self.endpoint = json.loads((self.data / "endpoint").read_text())
+        seen = level.seen(self.data) if level else self.data
+        self.endpoint = json.loads((seen / "endpoint").read_text())
         self.url = self.endpoint["url"].rstrip("/")
         self.ca = self.endpoint.get("ca") or str(self.data / "tls/ca.pem")
-        self.key = (self.data / "owner.key").read_text().strip()
+        self.key = (seen / "owner.key").read_text().strip()
 
     def environment(self, **changes):
-        ours = {"LAVANT_ENDPOINT": self.url, "LAVANT_CA": self.ca, "LAVANT_TOKEN": self.key}
-        return clean_environment(**{**ours, **changes})
+        ours = {"LAVANT_ENDPOINT": self.url, "LAVANT_CA": self.ca, "LAVANT_TOKEN": self.key, **changes}
+        return self.level.environment(**ours) if self.level else clean_environment(**ours)
 
     def cli(self, *arguments, **options):
         options.setdefault("env", self.environment())
-        return run(*arguments, **options)
+        return run(*arguments, level=self.level, **options)
 
     def log(self):
         return self.log_path.read_text(errors="replace")
@@ -150,6 +157,15 @@ def stop_leftovers(data):
                 pass
 
 
+@pytest.fixture
+def level(request):
+    """With indirect parameters: the names of levels.py."""
+    from levels import Level
+    one = Level(request.param)
+    yield one
+    one.close()
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     one = Server(tmp_path_factory.mktemp("server") / "data")
@@ -185,13 +201,17 @@ def start_server(tmp_path):
 
 @pytest.fixture
 def write_job(tmp_path):
-    """Writes a job file; JSON is YAML. Files of the code folder are given by name."""
+    return job_writer(tmp_path)
+
+
+def job_writer(into):
+    """Writes job files; JSON is YAML. Files of the code folder are given by name."""
     count = 0
 
     def write(command=None, code=None, **fields):
         nonlocal count
         count += 1
-        folder = tmp_path / f"job{count}"
+        folder = into / f"job{count}"
         folder.mkdir()
         job = {"environment": "azureml:base:1", **fields}
         if command is not None:

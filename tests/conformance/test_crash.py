@@ -1,8 +1,7 @@
 """kill -9 of the server, again and again, while jobs run: none lost, none run twice, no log line missing.
 
-LAVANT_CRASH_KILLS and LAVANT_CRASH_JOBS make it longer (`make crash`: 100 kills, 200 jobs).
+LAVANT_CRASH_KILLS and LAVANT_CRASH_JOBS make it longer (`make crash`: 100 kills, 200 jobs, at every level).
 """
-import json
 import os
 import random
 import signal
@@ -10,11 +9,14 @@ import threading
 
 import pytest
 
-from conftest import TERMINAL, Server, is_alive, run, stop_leftovers, wait_for
+import levels
+from conftest import Server, is_alive, run, stop_leftovers, wait_for
 
-KILLS = int(os.environ.get("LAVANT_CRASH_KILLS", "12"))
-JOBS = int(os.environ.get("LAVANT_CRASH_JOBS", "40"))
+# Fewer where only the rights differ.
+KILLS = {name: int(os.environ.get("LAVANT_CRASH_KILLS", "12" if name == "root" else "4")) for name in levels.NAMES}
+JOBS = {name: int(os.environ.get("LAVANT_CRASH_JOBS", "40" if name == "root" else "12")) for name in levels.NAMES}
 LINES = 40
+at_every_level = pytest.mark.parametrize("level", levels.NAMES, indirect=True)
 
 JOB = f"""\
 command: >-
@@ -25,50 +27,60 @@ resources:
 """
 
 
-def submit_all(data, job_file, done):
+def submit_all(count, job_file, current, done):
     """A client that gets no answer asks again under the same name."""
-    for number in range(JOBS):
+    for number in range(count):
         name = f"crash{number}"
 
         def submitted():
-            made = run("job", "create", "-f", str(job_file), "-n", name, env=data["environment"]())
+            made = current["server"].cli("job", "create", "-f", str(job_file), "-n", name)
             return made.returncode == 0 or "exists" in made.stderr
 
         wait_for(submitted, f"submission of {name}")
         done.append(name)
 
 
-def test_server_killed_while_jobs_run(tmp_path):
-    job_file = tmp_path / "job.yml"
+@pytest.fixture
+def place(level):
+    """The job's file and the data folder; no process of theirs is left afterwards."""
+    job_file = level.folder / "job.yml"
     job_file.write_text(JOB)
-    server = Server(tmp_path / "data")
-    state = {"environment": server.environment}
+    data = level.make_folder("data")
+    yield job_file, data
+    stop_leftovers(data)
+
+
+@at_every_level
+def test_server_killed_while_jobs_run(level, place, tmp_path):
+    job_file, data = place
+    server = Server(data, level=level)
+    current = {"server": server}
     done = []
-    client = threading.Thread(target=submit_all, args=(state, job_file, done))
+    client = threading.Thread(target=submit_all, args=(JOBS[level.name], job_file, current, done))
     client.start()
     seed = random.randrange(1 << 30)
     print("seed", seed)
     chance = random.Random(seed)
     try:
-        for _ in range(KILLS):
-            wait_for(lambda: False or chance.random() < 0.05, "a random moment")
+        for _ in range(KILLS[level.name]):
+            wait_for(lambda: chance.random() < 0.05, "a random moment")
             server.stop(signal.SIGKILL)
-            server = Server(tmp_path / "data")
+            server = Server(data, level=level)
             assert server.ready_line == "ready", server.log()
-            state["environment"] = server.environment
+            current["server"] = server
         client.join()
+        assert len(done) == JOBS[level.name]
         for name in done:
             assert server.wait_status(name) == "Completed", server.cli("job", "show", name).stdout
         for name in done:
             check_one(server, name, tmp_path)
     finally:
         server.stop()
-        stop_leftovers(tmp_path / "data")
 
 
 def check_one(server, name, tmp_path):
     target = tmp_path / "got"
-    got = server.cli("job", "download", name, "--download-path", str(target))
+    got = run("job", "download", name, "--download-path", str(target), env=server.environment())
     assert got.returncode == 0, got.stderr
     folder = next(target.rglob(f"*{name}*"), target)
     log = next(path for path in target.rglob("std_log.txt") if f"/{name}/" in str(path) or folder == target)
@@ -84,19 +96,19 @@ def agent_pids(data):
     return {path.parent.name: int(path.read_text().split()[0]) for path in (data / "nodes").glob("*/agent.pid")}
 
 
-def test_agent_killed_while_its_job_runs(tmp_path):
+@at_every_level
+def test_agent_killed_while_its_job_runs(level, place, tmp_path):
     """The agent is started again, the task goes on, no line is lost."""
-    job_file = tmp_path / "job.yml"
-    job_file.write_text(JOB.replace("sleep 0.01", "sleep 0.1"))
-    server = Server(tmp_path / "data")
+    job_file, data = place
+    job_file.write_text(JOB.replace("sleep 0.01", "sleep 0.05"))
+    server = Server(data, level=level)
     try:
         assert server.cli("job", "create", "-f", str(job_file), "-n", "tough").returncode == 0
         server.wait_status("tough", {"Running"})
-        for pid in agent_pids(tmp_path / "data").values():
+        for pid in agent_pids(data).values():
             os.kill(pid, signal.SIGKILL)
             wait_for(lambda: not is_alive(pid), "the agent's death")
         assert server.wait_status("tough") == "Completed"
         check_one(server, "tough", tmp_path)
     finally:
         server.stop()
-        stop_leftovers(tmp_path / "data")

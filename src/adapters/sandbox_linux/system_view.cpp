@@ -186,7 +186,12 @@ Result<void> enter_user_namespace() {
     // Our own maps may be written only while we are dumpable.
     const int dumpable = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
     ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return fail(failed("make a user namespace"));
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+        if (errno != ENOSPC) return fail(failed("make a user namespace"));
+        // The kernel means a limit of its own, no disk.
+        return fail(ErrorCode::PermissionDenied,
+                    "cannot make a user namespace: user.max_user_namespaces allows no more");
+    }
     const auto put = [](const char* path, const std::string& text) {
         const Fd file(::open(path, O_WRONLY | O_CLOEXEC));
         return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
