@@ -20,6 +20,7 @@ struct DataFolder {
     std::string endpoint() const { return root + "/endpoint"; }
     std::string endpoint_kept() const { return root + "/port"; }  // survives a stop
     std::string log() const { return root + "/serve.log"; }
+    std::string spare() const { return root + "/spare"; }  // room for when the disk is full
 };
 
 // Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another

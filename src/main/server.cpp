@@ -26,6 +26,7 @@
 #include "app/event_feed.h"
 #include "app/staging.h"
 #include "base/log.h"
+#include "base/spare_room.h"
 #include "base/text.h"
 #include "main/agent_program.h"
 #include "main/data_folder.h"
@@ -38,6 +39,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kCpuOvercommit = 2;
+constexpr std::uint64_t kSpareBytes = 16U << 20;
+constexpr std::uint64_t kStartBytes = 1U << 20;  // what opening the database and the like may take
 constexpr Duration kDrainGrace = 5s;
 constexpr Duration kReconcileEvery = 2s;
 constexpr Duration kUpkeepEvery = 24h;
@@ -75,7 +78,8 @@ std::string user_name() {
 
 class Server::Parts {
  public:
-    explicit Parts(const ServeOptions& options) : options_(options), folder_{options.data} {}
+    explicit Parts(const ServeOptions& options)
+        : options_(options), folder_{options.data}, spare_(folder_.spare(), kSpareBytes) {}
     ~Parts() { stop(); }
 
     Result<std::string> start();
@@ -96,6 +100,7 @@ class Server::Parts {
 
     const ServeOptions& options_;
     DataFolder folder_;
+    SpareRoom spare_;
     SystemClock clock_;
     std::string workspace_id_;
     std::string url_;
@@ -122,6 +127,7 @@ class Server::Parts {
 };
 
 Result<void> Server::Parts::open_folder() {
+    spare_.free_up(kStartBytes);
     LAVANT_TRY_VOID(make_directories(folder_.tls()));
     LAVANT_TRY_VOID(make_directories(folder_.nodes()));
     LAVANT_TRY(crypto_, adapters::OpensslCrypto::load(folder_.secret()));
@@ -133,6 +139,9 @@ Result<void> Server::Parts::open_folder() {
     LAVANT_TRY(store_, adapters::SqliteStore::open(folder_.database()));
     LAVANT_TRY(reader_, adapters::SqliteReader::open(folder_.database()));
     LAVANT_TRY(blobs_, adapters::FsBlobStore::open(folder_.blobs()));
+    spare_.refill();
+    store_->use_spare(spare_);
+    blobs_->use_spare(spare_);
     const api::FirstRunPorts first{*store_, *reader_, *blobs_, *crypto_, clock_};
     LAVANT_TRY_VOID(api::ensure_first_key(first, folder_.owner_key(), user_name()));
     LAVANT_TRY(workspace_id_, api::ensure_workspace(first));
@@ -307,6 +316,7 @@ void Server::Parts::run_until_stopped(int signal_fd) {
         if (::poll(&waiting, 1, timeout) > 0) break;
         const Instant now = clock_.now();
         if (now >= reconcile_at) {
+            spare_.refill();
             reconcile();
             reconcile_at = now + kReconcileEvery;
         }

@@ -27,6 +27,7 @@ constexpr std::size_t kGrowingFiles = 256;
 constexpr std::size_t kBlocksPerBlob = 50'000;
 constexpr int kRacesMax = 8;
 using blobs::kBlocksSuffix;
+constexpr std::uint64_t kSparePiece = 64U << 10;  // for folders and the like
 
 Error in_the_way(const std::string& name) {
     return {ErrorCode::Conflict,
@@ -210,6 +211,12 @@ std::string FsBlobStore::temporary_path() {
 
 Result<BlobInfo> FsBlobStore::put_bytes(const std::string& container, const std::string& name,
                                         std::string_view bytes) {
+    const auto put_once = [&] { return put_bytes_once(container, name, bytes); };
+    return spare_ == nullptr ? put_once() : spare_->with_room(bytes.size() + kSparePiece, put_once);
+}
+
+Result<BlobInfo> FsBlobStore::put_bytes_once(const std::string& container, const std::string& name,
+                                             std::string_view bytes) {
     LAVANT_TRY_VOID(open_container(container, name));
     const std::string source = temporary_path();
     Result<BlobInfo> stored = [&]() -> Result<BlobInfo> {
@@ -330,6 +337,12 @@ Result<BlobInfo> FsBlobStore::put_block_list(const std::string& container, const
 
 Result<void> FsBlobStore::append(const std::string& container, const std::string& name, std::uint64_t offset,
                                  std::string_view bytes) {
+    const auto append = [&] { return append_once(container, name, offset, bytes); };
+    return spare_ == nullptr ? append() : spare_->with_room(bytes.size() + kSparePiece, append);
+}
+
+Result<void> FsBlobStore::append_once(const std::string& container, const std::string& name,
+                                      std::uint64_t offset, std::string_view bytes) {
     const std::lock_guard lock(lock_of(container, name));
     LAVANT_TRY_VOID(settle());
     auto appended = append_locked(container, name, offset, bytes);

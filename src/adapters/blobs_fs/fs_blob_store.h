@@ -16,6 +16,7 @@
 #include "adapters/blobs_fs/growing_files.h"
 #include "adapters/blobs_fs/sidecar.h"
 #include "base/files.h"
+#include "base/spare_room.h"
 #include "ports/blobs.h"
 
 namespace lavant::adapters {
@@ -24,6 +25,8 @@ class FsBlobStore final : public ports::BlobStore {
  public:
     // Makes the folders that are missing and empties the temporary one.
     [[nodiscard]] static Result<std::unique_ptr<FsBlobStore>> open(const std::string& root);
+    // Gives way when the disk is full, for logs and other small blobs of our own. Outlives the store.
+    void use_spare(SpareRoom& spare) { spare_ = &spare; }
 
     [[nodiscard]] Result<void> make_container(const std::string& container) override;
     bool has_container(const std::string& container) override;
@@ -73,6 +76,10 @@ class FsBlobStore final : public ports::BlobStore {
                                                              blobs::UnsyncedFolders* unsynced) const;
     Result<void> append_locked(const std::string& container, const std::string& name, std::uint64_t offset,
                                std::string_view bytes);
+    Result<ports::BlobInfo> put_bytes_once(const std::string& container, const std::string& name,
+                                           std::string_view bytes);
+    Result<void> append_once(const std::string& container, const std::string& name, std::uint64_t offset,
+                             std::string_view bytes);
     Result<void> settle();
     std::string temporary_path();
     // Calls for one blob follow each other; those for different ones rarely meet.
@@ -84,6 +91,7 @@ class FsBlobStore final : public ports::BlobStore {
     const Fd blocks_;
     const bool syncs_in_order_;
     blobs::GrowingFiles growing_;
+    SpareRoom* spare_ = nullptr;
     std::atomic<bool> unsettled_{
         false};  // a write failed half-way: folders may be there that were never synced
     std::atomic<std::uint64_t> last_temporary_{0};

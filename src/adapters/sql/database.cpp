@@ -116,8 +116,10 @@ Result<bool> Run::step() {
     const int code = sqlite3_step(statement_->raw_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
-    return fail(statement_->database_->error_of(
-        code, sqlite3_stmt_readonly(statement_->raw_) != 0 ? "read" : "write"));
+    // A COMMIT changes nothing in SQLite's eyes, but it has no columns either.
+    const bool reads =
+        sqlite3_stmt_readonly(statement_->raw_) != 0 && sqlite3_column_count(statement_->raw_) > 0;
+    return fail(statement_->database_->error_of(code, reads ? "read" : "write"));
 }
 
 Result<int> Run::execute() {
@@ -237,7 +239,8 @@ Result<Statement*> Database::shaped(const std::string& query) {
 }
 
 Error Database::error_of(int code, std::string_view attempted) const {
-    const int primary = code & 0xff;
+    int primary = code & 0xff;
+    if (primary == SQLITE_IOERR && sqlite3_system_errno(raw_) == ENOSPC) primary = SQLITE_FULL;
     return {code_of(primary),
             "cannot " + std::string(attempted) + " database '" + path_ + "': " + sqlite3_errmsg(raw_) +
                 std::string(remedy_of(primary)),

@@ -15,6 +15,7 @@ using sql::Run;
 
 constexpr int kCacheKib = 8'192;
 constexpr int kTidiedAtOnce = 1'000;
+constexpr std::uint64_t kSparePiece = 256U << 10;
 
 OutboxEntry read_outbox(Run& row) {
     OutboxEntry entry;
@@ -87,6 +88,13 @@ Result<LiveRows> SqliteStore::load_live() {
 
 Result<std::vector<bool>> SqliteStore::commit(const WriteBatch& batch) {
     if (batch.empty()) return std::vector<bool>();
+    if (spare_ == nullptr) return write(batch);
+    // A transaction that finds the disk full is rolled back, nothing of it is stored: it may be written
+    // again.
+    return spare_->with_room(kSparePiece, [&] { return write(batch); });
+}
+
+Result<std::vector<bool>> SqliteStore::write(const WriteBatch& batch) {
     LAVANT_TRY(auto transaction, sql::Transaction::begin_writing(*database_));
     LAVANT_TRY_VOID(sql::write_jobs(*database_, batch));
     LAVANT_TRY_VOID(sql::write_tasks(*database_, batch));

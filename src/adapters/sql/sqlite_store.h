@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/spare_room.h"
 #include "ports/store.h"
 
 namespace lavant::sql {
@@ -22,6 +23,8 @@ class SqliteStore final : public ports::Store {
     [[nodiscard]] static Result<std::unique_ptr<SqliteStore>> open(const std::string& path,
                                                                    const char* vfs = nullptr);
     ~SqliteStore() override;
+    // Gives way when the disk is full, so that ends and cancels can still be stored. Outlives the store.
+    void use_spare(SpareRoom& spare) { spare_ = &spare; }
 
     [[nodiscard]] Result<LiveRows> load_live() override;
     [[nodiscard]] Result<std::vector<bool>> commit(const WriteBatch& batch) override;
@@ -32,7 +35,10 @@ class SqliteStore final : public ports::Store {
 
  private:
     explicit SqliteStore(std::unique_ptr<sql::Database> database);
+    Result<std::vector<bool>> write(const WriteBatch& batch);
+
     std::unique_ptr<sql::Database> database_;
+    SpareRoom* spare_ = nullptr;
 };
 
 }  // namespace lavant::adapters
