@@ -3,13 +3,13 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash bench format clean
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench format clean
 
 help:
 	@echo 'make hello     build and run the first job'
 	@echo 'make test      every test'
 	@echo 'make lavant    build $(BIN)'
-	@echo 'make tsan | fuzz | sim-long | planted | crash | bench    longer checks and figures'
+	@echo 'make tsan | fuzz | sim-long | planted | crash | guest | bench    longer checks and figures'
 	@echo 'make clean     remove build/'
 
 bootstrap:
@@ -55,6 +55,12 @@ planted: bootstrap
 crash: lavant venv
 	LAVANT_CRASH_KILLS=100 LAVANT_CRASH_JOBS=200 LAVANT_TEST_DEADLINE=600 LAVANT_BIN=$(BIN) \
 	    build/venv/bin/python -m pytest tests/conformance/test_crash.py -q -p no:cacheprovider
+
+# The suites that depend on cgroups, on a kernel that has v2 alone (QEMU, no KVM needed).
+guest: bootstrap
+	cmake --preset dev
+	cmake --build build/dev --target test_host test_sandbox_linux test_nodes_local
+	tools/guest.sh build/dev
 
 bench: lavant
 	cmake --build build/release --target bench_spawn bench_load

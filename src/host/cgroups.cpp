@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kProcFileBytesMax = 8U << 20;
 constexpr std::int64_t kCpuPeriodMicros = 100'000;
+constexpr const char* kMovedTo = "lavant-server";
 
 bool write_text(const std::string& path, std::string_view text) {
     const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -146,11 +147,13 @@ CgroupPlace own_cgroup_place() {
 CgroupPlace place_for_limits() {
     CgroupPlace place = own_cgroup_place();
     if (!place.unified_has_controllers) return place;
+    // We have moved before.
+    if (base_name_of(place.unified) == kMovedTo) place.unified = parent_of(place.unified);
     const std::string control = place.unified + "/cgroup.subtree_control";
     if (write_text(control, "+memory +cpu +pids") || errno != EBUSY) return place;
     // Others in it are not ours to move: then there are no limits.
     if (trim(read_text(place.unified + "/cgroup.procs")) != std::to_string(::getpid())) return place;
-    const std::string own = place.unified + "/lavant-server";
+    const std::string own = place.unified + "/" + kMovedTo;
     if (make_folder(own) && write_text(own + "/cgroup.procs", std::to_string(::getpid())))
         write_text(control, "+memory +cpu +pids");
     return place;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "base/text.h"
@@ -81,6 +82,33 @@ TEST(CgroupTest, TracksKillsAndGoes) {
     EXPECT_TRUE(made->remove());
     EXPECT_FALSE(exists(made->place().unified));
     EXPECT_TRUE(made->remove());
+}
+
+// In the pure layout this moves the process; so it comes last.
+TEST(CgroupTest, LimitsHoldAndThePlaceForThemStaysTheSame) {
+    const CgroupPlace place = place_for_limits();
+    EXPECT_EQ(place_for_limits(), place);
+    auto made = Cgroup::make(place, "lavant-limits-" + std::to_string(::getpid()),
+                             {.memory_bytes = 64LL << 20, .cpu_millis = 500, .pids = 3});
+    if (!made) GTEST_SKIP() << "no cgroups for this user: " << made.error().message;
+    constexpr int kRefused = 21;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (!made->add(::getpid())) ::_exit(20);
+        for (int i = 0; i < 3; ++i)
+            if (const pid_t below = ::fork(); below <= 0) {
+                if (below < 0) ::_exit(errno == EAGAIN ? kRefused : 22);
+                while (true) ::pause();
+            }
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(made->kill_all(std::chrono::seconds(20)));
+    EXPECT_TRUE(made->remove());
+    if (!made->missing_limits().empty())
+        GTEST_SKIP() << "no limits: this cgroup has no controllers, or others are in it";
+    EXPECT_EQ(WEXITSTATUS(status), kRefused);
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST_P(Confined, WhatItWritesIsSeenFromOutsideWhileItRuns) {
 TEST(SandboxMemory, OutOfMemoryIsToldApart) {
     if (!is_root()) GTEST_SKIP() << "needs root: limits of a cgroup";
     constexpr std::int64_t kLimitBytes = 192LL << 20;
-    auto node = host::Cgroup::make(host::own_cgroup_place(), "oom-test-" + std::to_string(::getpid()),
+    auto node = host::Cgroup::make(host::place_for_limits(), "oom-test-" + std::to_string(::getpid()),
                                    {.memory_bytes = kLimitBytes, .pids = 200});
     ASSERT_TRUE(node) << node.error().message;
     if (!node->missing_limits().empty()) GTEST_SKIP() << "no memory limits on this machine";
