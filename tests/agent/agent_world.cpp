@@ -68,7 +68,7 @@ void AgentWorld::start_server() {
     hub_ = std::make_unique<api::AgentHub>(api::HubPorts{store_, *blobs_, *crypto_, clock_, post},
                                            api::HubSettings{.secret = crypto_->secret()});
     effects_ = std::make_unique<app::PooledEffectRunner>(app::EffectPorts{
-        *this, *blobs_, store_,
+        *this, *blobs_,
         [this](NodeId node, std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
         [this](plane::Event event) { (void)loop_->post(std::move(event)); }});
     loop_ = std::make_unique<app::ControlLoop>(

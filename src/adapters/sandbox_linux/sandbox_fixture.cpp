@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "host/processes.h"
+
 namespace lavant::sandbox_linux {
 
 std::string text_of(const std::string& path) {
