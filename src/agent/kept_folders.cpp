@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/files.h"
 #include "base/log.h"
 
@@ -20,14 +21,15 @@ std::string KeptFolders::place_of(TaskRef task) const {
 }
 
 Result<void> KeptFolders::take(TaskRef task, const std::string& task_folder) {
-    // The launch holds the job's token.
-    for (const char* name : {"/launch.bin", "/inputs", "/code.new"})
-        LAVANT_TRY_VOID(remove_tree(task_folder + name));
+    CHECK(task_folder.starts_with('/'), "a task that is kept has a folder");
     LAVANT_TRY_VOID(make_directories(folder_));
     const std::string place = place_of(task);
     LAVANT_TRY_VOID(remove_tree(place));
     if (::rename(task_folder.c_str(), place.c_str()) != 0)
         return fail(system_error("keep '" + task_folder + "'", errno));
+    // The launch holds the job's token.
+    for (const char* name : {"/launch.bin", "/inputs", "/code.new"})
+        LAVANT_TRY_VOID(remove_tree(place + name));
     (void)::utimensat(AT_FDCWD, place.c_str(), nullptr, 0);  // The age counts from now.
     make_room();
     return {};

@@ -272,8 +272,9 @@ void Loop::gone(TaskRef task) {
     Exited exited{.task = task, .exit = exit.value_or(ports::TaskExit{})};
     if (!exit) log(Level::Error, "collect_failed", {{"error", exit.error().message}});
     const std::string written = ports_.sandbox.written_files(work->confined);
-    work->untouched = written == work->paths.working_folder && work->launch.code_uri.empty() &&
-                      work->launch.inputs.empty() && work->launch.outputs.empty() && is_untouched(written);
+    work->untouched = exit.has_value() && written == work->paths.working_folder &&
+                      work->launch.code_uri.empty() && work->launch.inputs.empty() &&
+                      work->launch.outputs.empty() && is_untouched(work->paths.folder);
     if (!work->untouched) {
         Uploads uploads = find_uploads(work->launch, work->paths, written);
         work->uploads = std::move(uploads.files);
@@ -297,7 +298,7 @@ void Loop::gone(TaskRef task) {
 // Says in the log's last line where the folder will be once the task is forgotten.
 void Loop::keep_if_asked(Work& work) {
     const TaskRef task = work.confined.ref;
-    if (!work.launch.keep_on_failure || !machine_.ends_by_itself(task)) return;
+    if (!work.launch.keep_on_failure || work.paths.folder.empty() || !machine_.ends_by_itself(task)) return;
     work.kept = true;
     const std::string note =
         "lavant: the task failed; its folder is kept for inspection while the node is "
@@ -400,14 +401,22 @@ void Loop::carry_out(Forget& action) {
     if (found == work_.end()) return;
     if (found->second->pidfd >= 0) ports_.reactor.forget(found->second->pidfd);
     ports_.sandbox.release(action.task);
-    const Work& work = *found->second;
-    if (work.kept) {
-        const Result<void> kept = kept_.take(action.task, work.paths.folder);
-        if (!kept) log(Level::Warning, "task_not_kept", {{"error", kept.error().message}});
-    }
-    const Result<void> removed = spool_.give_back(work.paths.folder, work.untouched && !work.kept);
-    if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
+    clear_away(*found->second);
     work_.erase(found);
+}
+
+// A forgotten task's folder is kept where its job asked for it, used again where it can be, and removed
+// otherwise.
+void Loop::clear_away(const Work& work) {
+    if (work.paths.folder.empty()) return;
+    if (work.kept) {
+        const Result<void> kept = kept_.take(work.confined.ref, work.paths.folder);
+        if (!kept) log(Level::Warning, "task_not_kept", {{"error", kept.error().message}});
+    } else if (work.untouched && blank_launch(work.paths)) {
+        return spool_.give_back(work.paths.folder, work.launch.user);
+    }
+    const Result<void> removed = remove_tree(work.paths.folder);
+    if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
 }
 
 void Loop::carry_out(Leave&) {

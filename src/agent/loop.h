@@ -106,6 +106,7 @@ class Loop {
     void gone(TaskRef task);
     void poll_logs();
     void pull(Work& work);
+    void clear_away(const Work& work);
     void keep_if_asked(Work& work);
     std::uint64_t close_log(Work& work);
     std::string code_folder(const Work& work) const;

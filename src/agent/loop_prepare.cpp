@@ -68,7 +68,7 @@ void Loop::carry_out(Prepare& action) {
     Result<lavant::Launch> launch = wire::decode_launch(work.start.launch);
     if (!launch) return prepare_failed(work, launch.error());
     work.launch = std::move(*launch);
-    Result<std::string> folder = spool_.take(/*empty=*/!work.launch.code_uri.empty());
+    Result<std::string> folder = work.launch.code_uri.empty() ? spool_.take(work.launch.user) : spool_.make();
     if (!folder) return prepare_failed(work, folder.error());
     work.paths = paths_in(*folder);
     Result<Fd> task_log = make_task_folders(work.launch, work.start, work.paths);
@@ -93,6 +93,14 @@ std::string Loop::code_folder(const Work& work) const {
 
 // Everything that is known without the network. Also done for a task that is taken over.
 Result<void> Loop::set_up(Work& work) {
+    ports::ConfinedTask& confined = work.confined;
+    // First what a task that is taken over is known by, whatever fails below.
+    confined.ref = work.start.task;
+    confined.folder = work.paths.folder;
+    confined.working_folder = work.paths.working_folder;
+    confined.log_file = work.paths.log_file;
+    confined.code_folder = code_folder(work);
+    confined.confined = settings_.confined && work.launch.confined;
     LAVANT_TRY(TaskView view, view_of(work.launch, work.paths));
     const std::string server_folder = parent_of(parent_of(settings_.folder));
     for (ports::Bind& bind : view.binds) {
@@ -114,9 +122,6 @@ Result<void> Loop::set_up(Work& work) {
     const std::string programs = is_image ? *programs_ : "";
     if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
-    ports::ConfinedTask& confined = work.confined;
-    confined.ref = work.start.task;
-    confined.folder = work.paths.folder;
     LAVANT_TRY(confined.script, resolve_command(work.launch, view).map_error(in("reading the command")));
     confined.environment = make_environment({.launch = work.launch,
                                              .start = work.start,
@@ -126,11 +131,7 @@ Result<void> Loop::set_up(Work& work) {
                                              .inputs = std::move(view.inputs),
                                              .outputs = std::move(view.outputs),
                                              .programs_folder = programs});
-    confined.code_folder = code_folder(work);
-    confined.working_folder = work.paths.working_folder;
-    confined.log_file = work.paths.log_file;
     confined.binds = std::move(view.binds);
-    confined.confined = settings_.confined && work.launch.confined;
     return {};
 }
 

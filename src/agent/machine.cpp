@@ -163,8 +163,8 @@ void Machine::on(const Exited& event) {
     if (held->unwanted) return erase(held->ref);
     held->staging = event.has_files;
     if (event.has_files) actions_.push_back(StageOutputs{held->ref});
-    held->log_in_report =
-        held->alone && held->log_sent == 0 && !event.log.empty() && event.log.size() == event.log_bytes;
+    held->log_in_report = held->alone && held->log_sent == 0 && !event.has_files && !event.log.empty() &&
+                          event.log.size() == event.log_bytes;
     finish(*held, end_of(*held, event), event.log_bytes);
     // With nothing to stage the end is a moment away: one report serves for both.
     if (held->staging) report(*held);

@@ -19,6 +19,45 @@ TEST(Machine, ReportsAShortTaskOnceWithItsEnd) {
     EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(20))).empty());
 }
 
+TEST(Machine, SendsAShortLogWithTheReportOfTheEnd) {
+    Rig rig;
+    rig.run(kTask);
+    const auto actions =
+        rig.step(Exited{.task = kTask, .exit = {.known = true}, .log_bytes = 5, .log = "done\n"});
+    EXPECT_TRUE(all_of<SendLog>(actions).empty());
+    ASSERT_EQ(reports_in(actions).size(), 1U);
+    EXPECT_EQ(reports_in(actions)[0].phase, TaskPhase::Ended);
+    EXPECT_EQ(reports_in(actions)[0].end.log, "done\n");
+    rig.step(LinkDown{Link::Bulk});
+    EXPECT_TRUE(all_of<SendLog>(rig.step(LinkUp{Link::Bulk})).empty());
+    rig.step(LinkDown{Link::Control});
+    const auto hellos = hellos_in(rig.step(LinkUp{Link::Control}));
+    EXPECT_EQ(hellos.at(0).tasks.at(0).end.log, "done\n") << "until it is forgotten";
+}
+
+TEST(Machine, SendsALogByItselfWhereItsEndMayNotBringIt) {
+    const TaskRef second{{7}, 2, 0};
+    for (const auto& [task, instances, files, log] : {std::tuple{second, 1, false, "abc"},
+                                                      {kTask, 2, false, "abc"},
+                                                      {kTask, 1, true, "abc"},
+                                                      {kTask, 1, false, "ab"}}) {
+        Rig rig;
+        rig.hear(StartTask{.task = task, .instances = instances});
+        rig.step(Prepared{.task = task});
+        rig.step(Launched{task});
+        const auto actions = rig.step(
+            Exited{.task = task, .exit = {.known = true}, .log_bytes = 3, .log = log, .has_files = files});
+        EXPECT_EQ(all_of<SendLog>(actions).size(), 1U);
+        for (const TaskReport& report : reports_in(actions)) EXPECT_NE(report.phase, TaskPhase::Ended);
+    }
+    Rig rig;
+    rig.run(kTask);
+    rig.step(LogGrew{kTask, 1});
+    const auto actions =
+        rig.step(Exited{.task = kTask, .exit = {.known = true}, .log_bytes = 3, .log = "abc"});
+    EXPECT_EQ(all_of<SendLog>(actions).at(0).from, 1U) << "a part of it is on its way already";
+}
+
 TEST(Machine, TakesATaskFromStartToForgotten) {
     Rig rig;
     auto actions = rig.hear(StartTask{.task = kTask, .launch = "L", .job_token = "T"});

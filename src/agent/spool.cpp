@@ -12,15 +12,17 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "base/text.h"
+#include "base/log.h"
 
 namespace lavant::agent {
 namespace {
 
-bool holds_only(const std::string& folder, std::initializer_list<std::string_view> names) {
+constexpr blkcnt_t kLogBlocksMax = 2048;  // of 512 bytes
+
+bool holds_only(const std::string& folder, mode_t mode, std::initializer_list<std::string_view> names) {
     const Fd file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat found {};
-    if (!file || ::fstat(file.get(), &found) != 0 || (found.st_mode & 07777) != 0755) return false;
+    if (!file || ::fstat(file.get(), &found) != 0 || (found.st_mode & 07777) != mode) return false;
     if (::flistxattr(file.get(), nullptr, 0) > 0) return false;
     alignas(dirent64) char buffer[1024];
     while (true) {
@@ -37,17 +39,17 @@ bool holds_only(const std::string& folder, std::initializer_list<std::string_vie
 
 }  // namespace
 
-bool is_untouched(const std::string& working_folder) {
-    return holds_only(working_folder, {"outputs", "logs"}) && holds_only(working_folder + "/outputs", {}) &&
-           holds_only(working_folder + "/logs", {});
+bool is_untouched(const std::string& task_folder) {
+    const std::string wd = task_folder + "/wd";
+    struct stat log {};
+    return holds_only(task_folder, 0700, {"launch.bin", "std_log.txt", "run.state", "wd"}) &&
+           holds_only(wd, 0755, {"outputs", "logs"}) && holds_only(wd + "/outputs", 0755, {}) &&
+           holds_only(wd + "/logs", 0755, {}) && ::lstat((task_folder + "/std_log.txt").c_str(), &log) == 0 &&
+           S_ISREG(log.st_mode) && (log.st_mode & 07777) == 0600 && log.st_nlink == 1 &&
+           log.st_blocks <= kLogBlocksMax;
 }
 
-Result<std::string> Spool::take(bool empty) {
-    if (!empty && !spares_.empty()) {
-        std::string folder = std::move(spares_.back());
-        spares_.pop_back();
-        return folder;
-    }
+Result<std::string> Spool::make() {
     constexpr int kTakenMax = 10'000;  // by tasks of earlier agents
     for (int tries = 0; tries < kTakenMax; ++tries) {
         std::string folder = folder_ + "/" + std::to_string(++last_);
@@ -58,12 +60,22 @@ Result<std::string> Spool::take(bool empty) {
     return fail(ErrorCode::ResourceExhausted, "'" + folder_ + "' holds more tasks than a node may have");
 }
 
-Result<void> Spool::give_back(const std::string& folder, bool reusable) {
-    if (reusable && spares_.size() < kSparesMax) {
-        spares_.push_back(folder);
-        return {};
+Result<std::string> Spool::take(const std::string& user) {
+    for (auto spare = spares_.begin(); spare != spares_.end(); ++spare) {
+        if (spare->user != user) continue;
+        std::string folder = std::move(spare->folder);
+        spares_.erase(spare);
+        return folder;
     }
-    return folder.empty() ? Result<void>{} : remove_tree(folder);
+    return make();
+}
+
+void Spool::give_back(const std::string& folder, const std::string& user) {
+    spares_.push_back({folder, user});
+    if (spares_.size() <= kSparesMax) return;
+    const Result<void> removed = remove_tree(spares_.front().folder);
+    if (!removed) log(Level::Warning, "spool_not_removed", {{"error", removed.error().message}});
+    spares_.erase(spares_.begin());
 }
 
 }  // namespace lavant::agent

@@ -1,6 +1,7 @@
 #pragma once
 // The folders of a node's tasks: <node folder>/tasks/<number>. One whose task left it as it was serves the
-// next task: making and removing folders costs more than a no-op command.
+// next task of the same user: making and removing folders costs more than a no-op command. Never that of
+// another user: a task may have handed an open file or folder to somebody.
 
 #include <cstdint>
 #include <string>
@@ -10,9 +11,10 @@
 
 namespace lavant::agent {
 
-// Whether a working folder is as it was made: nothing in it but the empty folders outputs and logs, and no
-// modes or attributes that the next task would meet.
-bool is_untouched(const std::string& working_folder);
+// Whether a task's folder is as it was made: besides the files of task_files.h only a working folder, in it
+// only the empty folders outputs and logs, no large log, and no modes or attributes that the next task would
+// meet.
+bool is_untouched(const std::string& task_folder);
 
 class Spool {
  public:
@@ -28,7 +30,11 @@ class Spool {
     static constexpr std::size_t kSparesMax = 4;
     std::string folder_;
     std::uint64_t last_ = 0;
-    std::vector<std::string> spares_;
+    struct Spare {
+        std::string folder;
+        std::string user;
+    };
+    std::vector<Spare> spares_;  // the oldest first
 };
 
 }  // namespace lavant::agent

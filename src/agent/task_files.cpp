@@ -90,21 +90,26 @@ Result<Fd> write_over(const std::string& path, std::string_view bytes) {
     LAVANT_TRY(Fd file, open_file(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     struct stat before {};
     const auto length = static_cast<off_t>(bytes.size());
-    if (::fstat(file.get(), &before) != 0 || ::pwrite(file.get(), bytes.data(), bytes.size(), 0) != length ||
-        (before.st_size > length && ::ftruncate(file.get(), length) != 0))
-        return fail(system_error("cannot write '" + path + "'", errno));
+    if (::fstat(file.get(), &before) != 0) return fail(system_error("look at '" + path + "'", errno));
+    const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), 0);
+    if (written != length) return fail(system_error("write '" + path + "'", written < 0 ? errno : ENOSPC));
+    if (before.st_size > length && ::ftruncate(file.get(), length) != 0)
+        return fail(system_error("shorten '" + path + "'", errno));
     return file;
 }
 
 // Nothing: no command of a task was launched from this folder.
-std::optional<SavedTask> load_task(const std::string& folder) {
+Result<std::optional<SavedTask>> load_task(const std::string& folder) {
     const std::string file = paths_in(folder).launch_file;
     struct stat status {};
-    const Result<std::string> bytes = read_file(file, kLaunchBytesMax);
-    if (!bytes || ::stat(file.c_str(), &status) != 0) return std::nullopt;
-    Result<ToAgent> message = wire::decode_to_agent(*bytes);
+    if (::stat(file.c_str(), &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+        return fail(system_error("look at '" + file + "'", errno));
+    }
+    LAVANT_TRY(const std::string bytes, read_file(file, kLaunchBytesMax));
+    Result<ToAgent> message = wire::decode_to_agent(bytes);
     auto* start = message ? std::get_if<StartTask>(&*message) : nullptr;
-    if (start == nullptr) return std::nullopt;  // Its writer was interrupted.
+    if (start == nullptr) return std::nullopt;  // Blanked, or its writer was interrupted.
     Result<lavant::Launch> launch = wire::decode_launch(start->launch);
     if (!launch) return std::nullopt;
     const std::int64_t micros = status.st_mtim.tv_sec * 1'000'000LL + status.st_mtim.tv_nsec / 1000;
@@ -183,6 +188,15 @@ Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
     return {};
 }
 
+Result<void> blank_launch(const TaskPaths& paths) {
+    struct stat found {};
+    if (::stat(paths.launch_file.c_str(), &found) != 0)
+        return fail(system_error("look at '" + paths.launch_file + "'", errno));
+    LAVANT_TRY_VOID(
+        write_over(paths.launch_file, std::string(static_cast<std::size_t>(found.st_size), '\0')));
+    return {};
+}
+
 Result<void> forget_tasks_of_another_boot(const std::string& node_folder, const std::string& machine_boot) {
     const std::string file = node_folder + "/machine";
     const Result<std::string> known = read_file(file, 4096);
@@ -198,7 +212,7 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
     LAVANT_TRY_VOID(make_directories(tasks));
     LAVANT_TRY(const auto entries, list_directory(tasks));
     for (const DirectoryEntry& entry : entries) {
-        std::optional<SavedTask> task = load_task(tasks + "/" + entry.name);
+        LAVANT_TRY(std::optional<SavedTask> task, load_task(tasks + "/" + entry.name));
         if (task) {
             saved.push_back(std::move(*task));
         } else {

@@ -101,6 +101,15 @@ TEST_F(TaskFiles, AreWrittenOverByTheNextTaskInTheFolder) {
     EXPECT_EQ(saved->at(0).launch.job_name, "fig");
 }
 
+TEST_F(TaskFiles, OfAForgottenTaskHaveNoTokenAndAreNotTakenOver) {
+    const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_), .job_token = "secret"};
+    ASSERT_TRUE(make_task_folders(launch_, start, paths_));
+    ASSERT_TRUE(save_launch(paths_, start));
+    ASSERT_TRUE(blank_launch(paths_));
+    EXPECT_EQ(read_file(paths_.launch_file, 4096)->find("secret"), std::string::npos);
+    EXPECT_TRUE(load_tasks(node_)->empty());
+}
+
 TEST_F(TaskFiles, OfATaskWhoseLaunchWasNotWrittenWholeAreRemoved) {
     const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
     ASSERT_TRUE(make_task_folders(launch_, start, paths_));

@@ -224,6 +224,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (job.experiment_name.empty()) job.experiment_name = "Default";
 
     Launch launch = make_launch(ask, job);
+    launch.user = ask.user;
     launch.keep_on_failure = own.keep_on_failure;
     launch.confined = own.confined;
     if (!own.confined && !ask.is_owner)

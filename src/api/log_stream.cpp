@@ -28,13 +28,21 @@ struct Place {
     std::uint64_t offset = 0;
 };
 
-std::optional<ports::BlobInfo> find_log(Context& context, const Place& place) {
+std::optional<ports::BlobInfo> find_blob(Context& context, const Place& place) {
     for (const std::string& blob : place.blobs) {
-        context.job_files.refresh(place.container, blob);
         auto found = context.ports.blobs.find(place.container, blob);
         if (found && *found) return std::move(*found);
     }
     return std::nullopt;
+}
+
+// A short log comes with its job's end, and its file only with a look.
+std::optional<ports::BlobInfo> find_log(Context& context, const Place& place, bool ended) {
+    if (!ended) {
+        if (auto found = find_blob(context, place)) return found;
+    }
+    for (const std::string& blob : place.blobs) context.job_files.refresh(place.container, blob);
+    return find_blob(context, place);
 }
 
 class LogStream final : public Follower {
@@ -91,7 +99,7 @@ class LogStream final : public Follower {
         if (done_) return;
         const bool terminal = terminal_;  // asked first: what was written before the end is seen below
         behind_ = false;
-        if (const auto blob = find_log(context_, place_))
+        if (const auto blob = find_log(context_, place_, terminal_))
             send_from(context_.ports.blobs.path_of(place_.container, blob->name));
         if (terminal && !behind_) end();
     }
@@ -161,7 +169,7 @@ void follow(Context& context, const SharedCall& call, const Place& place) {
 
 ports::HttpResponse whole(Context& context, const Place& place) {
     ports::HttpResponse response = text_response(200, "");
-    const auto blob = find_log(context, place);
+    const auto blob = find_log(context, place, /*ended=*/true);
     if (!blob) return response;  // nothing was written yet
     const std::uint64_t offset = std::min(place.offset, blob->bytes);
     if (offset < blob->bytes)

@@ -25,7 +25,7 @@ std::string render_lifecycle(const std::vector<HistoryEvent>& events) {
 // A file that only grows: one that is at least as long is up to date.
 Result<void> JobFiles::keep(const std::string& blob, std::string_view text) const {
     LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, blob));
-    if (kept && kept->bytes >= text.size()) return {};
+    if (text.empty() || (kept && kept->bytes >= text.size())) return {};
     LAVANT_TRY_VOID(blobs_.put_bytes(kArtifactContainer, blob, text));
     return {};
 }
@@ -40,13 +40,18 @@ Result<void> JobFiles::refresh_below(const std::string& job_name, std::string_vi
     const std::string folder = artifact_prefix(job_name);
     if (lifecycle) {
         LAVANT_TRY(const auto events, reader_.list_job_events(job->head.id));
-        LAVANT_TRY_VOID(keep(folder + std::string(kLifecycle), render_lifecycle(events)));
+        // Of an old job's history the beginning may be gone: a file that has it is better.
+        const bool whole = !events.empty() && events.front().what == name_of(JobStatus::Queued);
+        LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, folder + std::string(kLifecycle)));
+        if (whole || !kept) LAVANT_TRY_VOID(keep(folder + std::string(kLifecycle), render_lifecycle(events)));
     }
     if (!logs) return {};
     LAVANT_TRY(const auto tasks, reader_.list_tasks(job->head.id));
     for (const Task& task : tasks) {
-        if (task.end.log.empty()) continue;
-        const bool older = task.ref.attempt < job->head.attempt;
+        if (task.end.log.empty() || task.ref.index != 0) continue;
+        // Read after the task: a commit between may have ended it and begun the next attempt.
+        LAVANT_TRY(const auto now, reader_.find_job(workspace_, job_name));
+        const bool older = now && task.ref.attempt < now->head.attempt;
         const std::string aside = older ? "attempt_" + std::to_string(task.ref.attempt) + "/" : "";
         LAVANT_TRY_VOID(keep(folder + std::string(kLogs) + aside + "std_log.txt", task.end.log));
     }

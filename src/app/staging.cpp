@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "core/model/workspace.h"
+#include "core/plane/verdict.h"
 
 namespace lavant::app {
 namespace {
@@ -16,13 +17,14 @@ std::string staging_folder_of(JobId job, int attempt) {
     return std::to_string(job.value) + "-" + std::to_string(attempt);
 }
 
-// What is in the way in one container keeps nothing back in the other.
+// What is in the way in one container keeps nothing back in the other. A failure that may pass is told rather
+// than one that will not: after it everything is tried again.
 Result<void> publish_staged(ports::BlobStore& blobs, JobId job, int attempt) {
     const std::string staged = std::string(ports::kStagingFolder) + "/" + staging_folder_of(job, attempt);
     Result<void> done;
     for (const char* container : kContainers) {
         Result<void> published = blobs.publish(container, staged, "");
-        if (!published && done) done = std::move(published);
+        if (!published && (done || plane::may_pass(published.error().code))) done = std::move(published);
     }
     return done;
 }

@@ -29,7 +29,7 @@ BOOST_DESCRIBE_STRUCT(LaunchInput, (), (name, type, mode, value))
 BOOST_DESCRIBE_STRUCT(LaunchOutput, (), (name, type, mode, uri, asset_name, asset_version))
 BOOST_DESCRIBE_STRUCT(LaunchEnvironment, (), (kind, name, python_home, note))
 BOOST_DESCRIBE_STRUCT(Launch, (),
-                      (workspace, subscription, resource_group, workspace_name, job_name, root_job_name,
+                      (workspace, subscription, resource_group, workspace_name, user, job_name, root_job_name,
                        experiment_name, experiment_id, command, code_uri, code_hash, environment,
                        environment_variables, inputs, outputs, timeout_micros, distribution, process_count,
                        keep_on_failure, confined))

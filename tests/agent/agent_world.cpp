@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "app/job_files.h"
 #include "base/files.h"
 #include "core/model/workspace.h"
 #include "wire/messages.h"
@@ -222,6 +223,7 @@ JobHead AgentWorld::wait_for_end(const std::string& job) {
 }
 
 std::string AgentWorld::read_blob(const std::string& container, const std::string& name) {
+    app::JobFiles(store_, *blobs_, "default").refresh(container, name);
     const auto found = blobs_->find(container, name);
     if (!found || !*found) return "(none)";
     return read_file(blobs_->path_of(container, name), 64U << 20).value_or("(unreadable)");

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -30,13 +31,19 @@ Result<void> drop_if_old(const std::string& folder, Sweep& sweep) {
     return fail(system_error("remove old blocks '" + folder + "'", errno));
 }
 
+// A folder of blobs may have such a name too; blocks are files.
+bool holds_no_folder(const std::string& folder) {
+    const Result<std::vector<DirectoryEntry>> entries = list_directory(folder);
+    return entries && std::ranges::none_of(*entries, &DirectoryEntry::is_directory);
+}
+
 Result<void> visit(const std::string& folder, std::size_t depth, Sweep& sweep) {
     if (depth > kSegments + 1) return {};
     LAVANT_TRY(const std::vector<DirectoryEntry> entries, list_directory(folder));
     for (const DirectoryEntry& entry : entries) {
         if (!entry.is_directory) continue;
         const std::string inner = folder + "/" + entry.name;
-        if (depth > 0 && entry.name.ends_with(kBlocksSuffix)) {
+        if (depth > 0 && entry.name.ends_with(kBlocksSuffix) && holds_no_folder(inner)) {
             LAVANT_TRY_VOID(drop_if_old(inner, sweep));
             continue;
         }

@@ -58,6 +58,11 @@ Result<void> move_entry(const Place& from, const Place& to, const std::string& s
     return fail(system_error("publish '" + shown + "'", errno));
 }
 
+bool is_final(ErrorCode code) {
+    return code == ErrorCode::InvalidArgument || code == ErrorCode::AlreadyExists ||
+           code == ErrorCode::Conflict;
+}
+
 // The target is synced before the source vanishes: a source that is gone means that everything is safe.
 Result<void> merge(const Place& from, const Place& to, const std::string& shown, std::size_t depth) {
     if (depth > kSegments)
@@ -67,11 +72,12 @@ Result<void> merge(const Place& from, const Place& to, const std::string& shown,
     const Fd target = open_beneath(to.folder, to.name, O_RDONLY | O_DIRECTORY);
     if (!source || !target) return fail(system_error("open '" + shown + "' to publish it", errno));
     LAVANT_TRY(const auto names, names_in(source));
-    Result<void> moved;  // the first failure: one thing that cannot be moved keeps nothing else back
+    Result<void> moved;  // one thing that cannot be moved keeps nothing else back
     for (const std::string& name : names) {
         const std::string inner = shown.empty() ? name : shown + "/" + name;
         Result<void> one = move_entry({source.get(), name}, {target.get(), name}, inner, depth);
-        if (!one && moved) moved = std::move(one);
+        // A failure that a repetition may mend is told rather than one that it will not.
+        if (!one && (moved || !is_final(one.error().code))) moved = std::move(one);
     }
     LAVANT_TRY_VOID(sync_fd(target.get(), "folder '" + shown + "'"));
     LAVANT_TRY_VOID(sync_fd(source.get(), "the staged folder of '" + shown + "'"));

@@ -289,7 +289,7 @@ Result<pid_t> Launcher::launch(const Plan& plan, const ForkPlace& place, Arena& 
         while ((received = ::recv(socket_.get(), &reply, sizeof reply, 0)) < 0 && errno == EINTR) {
         }
     if (received != sizeof reply) {
-        // It was killed. Whatever it had forked sees that nobody recorded it, and ends.
+        // It was killed. Whatever it had made sees that this start is never recorded, and ends.
         stop();
         return 0;
     }

@@ -165,9 +165,7 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
     running.state.oom_kills = node_.oom_kills();
     running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
     running.started = now();
-    Arena& arena = arenas_[static_cast<std::size_t>(slot.number)];
-    plan.start_mark = arena.text({start_mark(running.state.start)});
-    LAVANT_TRY(const pid_t pid, fork_for(plan, slot));
+    LAVANT_TRY(const pid_t pid, fork_for(plan, slot, running.state.start));
     // It is our child and nobody has waited for it: the pid cannot mean another process.
     running.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     CHECK(running.pidfd, "a child that was not waited for has a pidfd");
@@ -184,12 +182,16 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
     return running;
 }
 
-Result<pid_t> LinuxSandbox::fork_for(const Plan& plan, const Slot& slot) {
+Result<pid_t> LinuxSandbox::fork_for(Plan& plan, const Slot& slot, std::string& start) {
     const ForkPlace place{.namespaces = plan.mounts.view >= 0,
                           .cgroup = slot.leaf ? slot.leaf->folder_fd() : -1};
-    LAVANT_TRY(const pid_t launched,
-               launcher_.launch(plan, place, arenas_[static_cast<std::size_t>(slot.number)]));
+    Arena& arena = arenas_[static_cast<std::size_t>(slot.number)];
+    plan.start_mark = arena.text({start_mark(start)});
+    LAVANT_TRY(const pid_t launched, launcher_.launch(plan, place, arena));
     if (launched > 0) return launched;
+    // A launcher that died may have made a supervisor before: under the old name, which is never recorded.
+    start = start.substr(0, start.find(':') + 1) + "again." + start.substr(start.find(':') + 1);
+    plan.start_mark = arena.text({start_mark(start)});
     const SignalsBlocked blocked;
     const pid_t pid = fork_supervisor(plan, place);
     if (pid < 0) return fail(system_error("start the task's supervisor", errno));
@@ -283,23 +285,30 @@ Fd LinuxSandbox::find_supervisor(const Running& task) const {
 }
 
 Result<std::vector<ports::RunningTask>> LinuxSandbox::recover(const std::vector<ports::ConfinedTask>& known) {
-    std::vector<ports::RunningTask> found;
+    std::vector<std::pair<TaskRef, Running>> candidates;
     for (const ports::ConfinedTask& task : known) {
         auto file = open_file(state_path(task.folder), O_RDWR);
         const auto text = file ? read_state(*file) : Result<std::string>(fail(file.error()));
         auto state = text ? parse_state(*text) : std::nullopt;
         // What an earlier task left in this folder says nothing of this one.
         if (!state || !is_start_of(state->start, task.ref) || tasks_.contains(task.ref)) continue;
-        LAVANT_TRY_VOID(slots_.take_again(state->slot));
         Running running{.folder = task.folder,
                         .state = *std::move(state),
                         .state_file = *std::move(file),
                         .started = now()};
         running.pidfd = find_supervisor(running);
-        found.push_back({.ref = task.ref,
-                         .pid = running.pidfd ? running.state.supervisor : 0,
-                         .pidfd = running.pidfd.get()});
-        tasks_.emplace(task.ref, std::move(running));
+        candidates.emplace_back(task.ref, std::move(running));
+    }
+    // Those that live come first: one that ended must not take another along that was in its slot later.
+    std::ranges::stable_partition(candidates,
+                                  [](const auto& one) { return static_cast<bool>(one.second.pidfd); });
+    std::vector<ports::RunningTask> found;
+    for (auto& [ref, running] : candidates) {
+        if (slots_.is_taken(running.state.slot)) continue;
+        LAVANT_TRY_VOID(slots_.take_again(running.state.slot));
+        found.push_back(
+            {.ref = ref, .pid = running.pidfd ? running.state.supervisor : 0, .pidfd = running.pidfd.get()});
+        tasks_.emplace(ref, std::move(running));
     }
     return found;
 }

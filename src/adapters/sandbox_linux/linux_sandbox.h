@@ -76,7 +76,7 @@ class LinuxSandbox final : public ports::Sandbox {
     bool confines(const ports::ConfinedTask& task) const { return task.confined && view_.has_value(); }
     [[nodiscard]] Result<void> prepare_folders(const ports::ConfinedTask& task, const Slot& slot,
                                                bool overlay);
-    [[nodiscard]] Result<pid_t> fork_for(const Plan& plan, const Slot& slot);
+    [[nodiscard]] Result<pid_t> fork_for(Plan& plan, const Slot& slot, std::string& start);
     void make_arenas();
     [[nodiscard]] Result<Running> launch(const ports::ConfinedTask& task, const Slot& slot, Plan& plan);
     [[nodiscard]] Result<void> end_left_behind(const Running& task);

@@ -7,8 +7,8 @@
 #include <csignal>
 
 #include "adapters/sandbox_linux/sandbox_fixture.h"
-#include "host/processes.h"
 #include "base/text.h"
+#include "host/processes.h"
 
 namespace lavant::sandbox_linux {
 namespace {
@@ -296,6 +296,30 @@ TEST_P(Sandboxed, WhatAnEarlierTaskLeftInTheFolderIsNotTakenForTheNextOne) {
     start(one);
     EXPECT_EQ(finish(one).exit_code, 4);
     sandbox_->release(one.ref);
+}
+
+TEST_P(Sandboxed, AnEndedTaskInTheSlotOfARunningOneDoesNotTakeItAlong) {
+    const auto ended = task("exit 3");
+    const auto runs = task("while [ ! -e go ]; do sleep 0.01; done; exit 5");
+    start_from_an_agent_that_dies(
+        [&] {
+            auto agent = make_sandbox();
+            const auto running = agent->start(ended);
+            host::wait_until_gone(running->pidfd, std::chrono::seconds(20));
+            (void)agent->collect(ended.ref);
+            agent->release(ended.ref);
+            return agent;
+        },
+        {runs});
+    const auto successor = make_sandbox();
+    const auto found = successor->recover({ended, runs});
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_EQ(found->size(), 1U);
+    EXPECT_FALSE(successor->collect(ended.ref)) << "it is not in the sandbox";
+    ASSERT_TRUE(write_file_atomically(successor->written_files(runs) + "/go", "", 0644));
+    ASSERT_TRUE(host::wait_until_gone(found->front().pidfd, std::chrono::seconds(20)));
+    EXPECT_EQ(successor->collect(runs.ref)->exit_code, 5);
+    successor->release(runs.ref);
 }
 
 TEST_P(Sandboxed, ASupervisorKilledFromOutsideLeavesNothingRunning) {

@@ -43,6 +43,10 @@ class Slots {
     [[nodiscard]] Result<void> take_again(int number);
     // `used`: something may be in its /tmp.
     void give_back(int number, bool used);
+    bool is_taken(int number) const {
+        return number >= 0 && number < static_cast<int>(slots_.size()) &&
+               slots_[static_cast<std::size_t>(number)].taken;
+    }
     Slot& at(int number) { return slots_[static_cast<std::size_t>(number)]; }
     // Removes the cgroups of free slots.
     void remove_free();

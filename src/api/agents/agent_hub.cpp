@@ -331,6 +331,7 @@ bool is_sound(TaskReport& report) {
     report.end.traceback_line.resize(std::min(report.end.traceback_line.size(), kShortTextMax));
     report.end.error_code.resize(std::min(report.end.error_code.size(), kShortTextMax));
     if (report.end.log.size() > limits::kReportedLogBytes) return false;
+    if (report.task.attempt != 1 || report.task.index != 0) report.end.log.clear();
     return report.phase <= TaskPhase::Ended && report.end.reason <= EndReason::Preempted && report.task.job &&
            report.task.attempt > 0 && report.task.index >= 0;
 }

@@ -37,6 +37,7 @@ struct Launch {
     std::string subscription;
     std::string resource_group;
     std::string workspace_name;
+    std::string user;  // who submitted it
     std::string job_name;
     std::string root_job_name;
     std::string experiment_name;

@@ -48,8 +48,6 @@ TEST(PlaneEnds, FailsAJobWhoseOutputsCanNeverBePublished) {
              {ErrorCode::InvalidArgument, "UserError"},
              {ErrorCode::Conflict, "UserError"},
              {ErrorCode::AlreadyExists, "UserError"},
-             {ErrorCode::PermissionDenied, "SystemError"},
-             {ErrorCode::NotFound, "SystemError"},
          }) {
         World world;
         world.carry_out(world.submit("a"));

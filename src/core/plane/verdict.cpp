@@ -49,11 +49,12 @@ bool may_pass(ErrorCode code) {
         case ErrorCode::Unavailable:
         case ErrorCode::DeadlineExceeded:
         case ErrorCode::Internal:
-            return true;
-        case ErrorCode::InvalidArgument:
+        // An administrator may give a right back; what is not found may be about to be made.
         case ErrorCode::Unauthenticated:
         case ErrorCode::PermissionDenied:
         case ErrorCode::NotFound:
+            return true;
+        case ErrorCode::InvalidArgument:
         case ErrorCode::AlreadyExists:
         case ErrorCode::Conflict:
             return false;
