@@ -32,6 +32,12 @@ Fd block_stop_signals() {
     return Fd(::signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
+std::string with_remedy(const Error& error) {
+    const bool needs_one = error.code == ErrorCode::ResourceExhausted &&
+                           error.message.find("free some space") == std::string::npos;
+    return error.message + (needs_one ? "; free some space on the disk of the data folder" : "");
+}
+
 }  // namespace
 
 int run_serve(const ServeOptions& options) {
@@ -51,9 +57,10 @@ int run_serve(const ServeOptions& options) {
     Server server(options);
     const Result<std::string> url = server.start();
     if (!url) {
-        log(Level::Error, "start_failed", {{"message", url.error().message}});
-        tell_starter(options.ready_fd, "error " + url.error().message);
-        std::fprintf(stderr, "lavant: cannot start the server: %s\n", url.error().message.c_str());
+        const std::string why = with_remedy(url.error());
+        log(Level::Error, "start_failed", {{"message", why}});
+        tell_starter(options.ready_fd, "error " + why);
+        std::fprintf(stderr, "lavant: cannot start the server: %s\n", why.c_str());
         return 1;
     }
     tell_starter(options.ready_fd, "ready");

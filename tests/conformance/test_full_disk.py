@@ -175,8 +175,7 @@ def test_a_server_starts_again_on_a_full_disk_and_a_first_one_says_why_not(disk,
     fresh = start_on("fresh")
     assert fresh.ready_line != "ready"
     [sentence] = [line for line in fresh.log().splitlines() if line.startswith("lavant: ")]
-    print(sentence)
-    assert "No space left" in sentence or "disk is full" in sentence, sentence
+    assert "No space left on device" in sentence and "free some space" in sentence, sentence
     disk.free()
     first = start_on("data")
     assert first.cli("job", "create", "-f", write_job("true", **SMALL), "-n", "kept", "--stream").returncode == 0
