@@ -20,11 +20,13 @@ class Spool {
  public:
     explicit Spool(const std::string& node_folder) : folder_(node_folder + "/tasks") {}
 
-    // A folder for a task. One that served before has the files of task_files.h, to be written over, and a
-    // working folder with outputs and logs; a task with code of its own gets an empty one.
-    [[nodiscard]] Result<std::string> take(bool empty);
-    // Of a task that is forgotten. `reusable`: no process of it is left, and its working folder is untouched.
-    [[nodiscard]] Result<void> give_back(const std::string& folder, bool reusable);
+    // A new, empty folder.
+    [[nodiscard]] Result<std::string> make();
+    // One that a task of this user gave back, or a new one. It may have the files of task_files.h, to be
+    // written over, and a working folder with outputs and logs.
+    [[nodiscard]] Result<std::string> take(const std::string& user);
+    // The folder of a task that is forgotten: no process of it is left, and it is untouched.
+    void give_back(const std::string& folder, const std::string& user);
 
  private:
     static constexpr std::size_t kSparesMax = 4;
