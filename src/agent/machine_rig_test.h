@@ -44,7 +44,9 @@ inline std::vector<Hello> hellos_in(const std::vector<Action>& actions) {
 // A machine under test with a clock that only moves when told.
 class Rig {
  public:
-    explicit Rig(MachineSettings settings = {}) : machine_(Hello{.node = {3}, .boot = "b"}, settings) {
+    // Reports at once, unless told otherwise.
+    explicit Rig(MachineSettings settings = {.report_delay = Duration::zero()})
+        : machine_(Hello{.node = {3}, .boot = "b"}, settings) {
         step(Started{});
         step(LinkUp{Link::Control});
         step(LinkUp{Link::Bulk});

@@ -8,7 +8,7 @@ namespace lavant::agent {
 namespace {
 
 TEST(Machine, ReportsAShortTaskOnceWithItsEnd) {
-    Rig rig;
+    Rig rig(MachineSettings{});
     rig.run(kTask);
     EXPECT_EQ(rig.machine().next_wake(), rig.now() + std::chrono::milliseconds(10));
     EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(4))).empty());
@@ -17,6 +17,15 @@ TEST(Machine, ReportsAShortTaskOnceWithItsEnd) {
     EXPECT_EQ(reports[0].phase, TaskPhase::Ended);
     EXPECT_EQ(reports[0].ran_micros, 4000);
     EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(20))).empty());
+}
+
+TEST(Machine, ReportsALongerTaskWhenItHasRunForAMoment) {
+    Rig rig(MachineSettings{});
+    rig.run(kTask);
+    const auto reports = reports_in(rig.after(std::chrono::milliseconds(10)));
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].phase, TaskPhase::Running);
+    EXPECT_TRUE(reports_in(rig.after(std::chrono::milliseconds(10))).empty());
 }
 
 TEST(Machine, SendsAShortLogWithTheReportOfTheEnd) {
@@ -68,8 +77,7 @@ TEST(Machine, TakesATaskFromStartToForgotten) {
     actions = rig.step(Prepared{.task = kTask});
     ASSERT_EQ(actions.size(), 1U);
     EXPECT_EQ(all_of<Launch>(actions).at(0).task, kTask);
-    EXPECT_TRUE(reports_in(rig.step(Launched{kTask})).empty());
-    actions = rig.after(std::chrono::milliseconds(10));
+    actions = rig.step(Launched{kTask});
     EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Running);
 
     actions = rig.step(LogGrew{kTask, 6});

@@ -73,6 +73,7 @@ TEST_F(TaskFiles, FindTheirTasksAgain) {
 TEST_F(TaskFiles, DoNotTrustTheSpoolOfAnotherBoot) {
     const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_)};
     ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));
+    ASSERT_TRUE(make_directories(paths_.folder));
     ASSERT_TRUE(make_task_folders(launch_, start, paths_));
     ASSERT_TRUE(save_launch(paths_, start));
     ASSERT_TRUE(forget_tasks_of_another_boot(node_, "one"));

@@ -47,6 +47,7 @@ class BlobRoutes : public testing::Test {
 
 TEST_F(BlobRoutes, MakesTheLifecycleFileOfAJobWhenSomebodyLooks) {
     world_.add_job("tale", JobStatus::Queued);
+    world_.set_status("tale", JobStatus::Queued);
     world_.set_status("tale", JobStatus::Running);
     root_ = "/storage/acct/azureml";
     const auto secrets = world_.call({"POST",

@@ -142,7 +142,7 @@ TEST_F(HistoryRoutes, GivesLogsBehindLinksThatNeedNoCredential) {
         world_.blobs().append("azureml", "ExperimentRun/dcid.a1/user_logs/std_log.txt", 0, "hello\n"));
     ASSERT_TRUE(world_.blobs().put_bytes("azureml", "ExperimentRun/dcid.a12/user_logs/std_log.txt", "other"));
     const Json files = parsed(get(run_ + "/details?api-version=v1.0"))["logFiles"];
-    ASSERT_EQ(files.size(), 1U) << files.dump();
+    ASSERT_EQ(files.size(), 2U) << files.dump();  // the job's log and its lifecycle
     const std::string link = files["user_logs/std_log.txt"].string();
     ASSERT_TRUE(link.starts_with("https://127.0.0.1:8443/logs/")) << link;
     const std::string path = link.substr(22);
