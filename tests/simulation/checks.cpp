@@ -44,7 +44,8 @@ void World::check_step() {
 
 // A short log comes with the report of its task's end, and is in its row.
 std::uint64_t World::reported_log_bytes(TaskRef ref) {
-    for (const Task& task : *store_.list_tasks(ref.job))
+    const Result<std::vector<Task>> tasks = store_.list_tasks(ref.job);
+    for (const Task& task : *tasks)
         if (task.ref == ref) return task.end.log.size();
     return 0;
 }
