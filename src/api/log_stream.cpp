@@ -22,27 +22,39 @@ constexpr std::size_t kChunk = 256U << 10;
 constexpr std::size_t kBytesWaitingMax = 4U << 20;
 constexpr Duration kPoll = std::chrono::milliseconds(50);
 
+constexpr std::string_view kLogFolder = "user_logs/";
+
+// The log of a job is what its attempts wrote, one after the other: user_logs/attempt_1/std_log.txt and so
+// on, then user_logs/std_log.txt. A job of several processes has one for each; the first one's is shown.
 struct Place {
-    std::string container;
-    std::vector<std::string> blobs;  // the first one that is there
+    std::string folder;  // of the job, in the artifact container
+    std::string file;    // one file only, below `folder`; "" for the job's log
     std::uint64_t offset = 0;
 };
 
-std::optional<ports::BlobInfo> find_blob(Context& context, const Place& place) {
-    for (const std::string& blob : place.blobs) {
-        auto found = context.ports.blobs.find(place.container, blob);
+std::string shown_below(const Place& place) {
+    return place.folder + (place.file.empty() ? std::string(kLogFolder) : place.file);
+}
+
+std::optional<ports::BlobInfo> find_any(Context& context, const std::string& folder) {
+    for (const char* name : {"std_log.txt", "std_log_process_0.txt"}) {
+        auto found = context.ports.blobs.find(kArtifactContainer, folder + name);
         if (found && *found) return std::move(*found);
     }
     return std::nullopt;
 }
 
-// A short log comes with its job's end, and its file only with a look.
-std::optional<ports::BlobInfo> find_log(Context& context, const Place& place, bool ended) {
-    if (!ended) {
-        if (auto found = find_blob(context, place)) return found;
-    }
-    for (const std::string& blob : place.blobs) context.job_files.refresh(place.container, blob);
-    return find_blob(context, place);
+std::optional<ports::BlobInfo> find_current(Context& context, const Place& place) {
+    if (place.file.empty()) return find_any(context, place.folder + std::string(kLogFolder));
+    auto found = context.ports.blobs.find(kArtifactContainer, place.folder + place.file);
+    return found ? std::move(*found) : std::nullopt;
+}
+
+// Of an attempt that is over, and followed by another.
+std::optional<ports::BlobInfo> find_aside(Context& context, const Place& place, int attempt) {
+    if (!place.file.empty()) return std::nullopt;
+    return find_any(context,
+                    place.folder + std::string(kLogFolder) + "attempt_" + std::to_string(attempt) + "/");
 }
 
 class LogStream final : public Follower {
@@ -63,8 +75,9 @@ class LogStream final : public Follower {
     // Of these two the caller may be the control loop: they read nothing and wait for nobody.
     static void told(const std::shared_ptr<LogStream>& stream, const HistoryEvent& event) {
         const auto status = parse_job_status(event.what);
-        if (!status || !is_terminal(*status)) return;
-        stream->terminal_ = true;
+        if (!status || (!is_terminal(*status) && *status != JobStatus::Queued)) return;
+        if (is_terminal(*status)) stream->terminal_ = true;
+        stream->attempt_ended_ = true;
         wake(stream);
     }
     static void wake(const std::shared_ptr<LogStream>& stream) {
@@ -99,17 +112,34 @@ class LogStream final : public Follower {
         if (done_) return;
         const bool terminal = terminal_;  // asked first: what was written before the end is seen below
         behind_ = false;
-        if (const auto blob = find_log(context_, place_, terminal_))
-            send_from(context_.ports.blobs.path_of(place_.container, blob->name));
+        // A short log comes with the end of its attempt, and its file only with a look.
+        if (attempt_ended_.exchange(false))
+            context_.job_files.refresh(kArtifactContainer, shown_below(place_));
+        while (!behind_) {
+            auto blob = find_aside(context_, place_, attempt_);
+            if (!blob) {
+                blob = find_current(context_, place_);
+                // Set aside while we looked: then this one is the next attempt's already.
+                if (!find_aside(context_, place_, attempt_)) {
+                    if (blob) send_from(*blob);
+                    break;
+                }
+                continue;
+            }
+            if (place_.offset < blob->bytes) send_from(*blob);
+            if (behind_ || place_.offset < blob->bytes) break;
+            place_.offset -= blob->bytes;
+            ++attempt_;
+        }
         if (terminal && !behind_) end();
     }
 
-    void send_from(const std::string& path) {
-        const auto file = open_file(path, O_RDONLY | O_CLOEXEC);
+    void send_from(const ports::BlobInfo& blob) {
+        const auto file =
+            open_file(context_.ports.blobs.path_of(kArtifactContainer, blob.name), O_RDONLY | O_CLOEXEC);
         struct stat facts {};
         if (!file || ::fstat(file->get(), &facts) != 0) return;
         const auto bytes = static_cast<std::uint64_t>(facts.st_size);
-        if (bytes < place_.offset) place_.offset = 0;  // a new attempt began its log anew
         while (place_.offset < bytes) {
             if (stream_->bytes_waiting() > kBytesWaitingMax) {
                 behind_ = true;
@@ -139,16 +169,19 @@ class LogStream final : public Follower {
     std::shared_ptr<ports::ResponseStream> stream_;
     const std::shared_ptr<Executor> pump_;  // shared with all followers
     std::atomic<bool> terminal_{false};
-    std::atomic<bool> woken_{false};  // a pump is on its way
-    mutable std::mutex mutex_;        // guards everything below
-    Place place_;
+    std::atomic<bool> attempt_ended_{true};  // perhaps, before we came
+    std::atomic<bool> woken_{false};         // a pump is on its way
+    mutable std::mutex mutex_;               // guards everything below
+    Place place_;                            // its offset is that in the log of attempt_
+    int attempt_ = 1;                        // whose log is sent
     app::EventFeed::Subscription subscription_ = 0;
     LogSource::Watch watch_ = 0;
     bool behind_ = false;
     bool done_ = false;
 };
 
-void follow(Context& context, const SharedCall& call, const Place& place) {
+// `to_the_end`: until the job has ended; otherwise what is there.
+void follow(Context& context, const SharedCall& call, const Place& place, bool to_the_end) {
     const std::string name = call->param("name");
     ports::HttpResponse head;
     head.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
@@ -163,17 +196,17 @@ void follow(Context& context, const SharedCall& call, const Place& place) {
     stream->watch(*subscription, watch);
     // Read only now: an end committed before this is in the row, one after it comes by the feed.
     const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
-    if (!job || !*job || is_terminal((*job)->head.status)) stream->set_terminal();
+    if (!to_the_end || !job || !*job || is_terminal((*job)->head.status)) stream->set_terminal();
     if (stream->tick(context.ports.clock.now())) context.followers->add(std::move(stream));
 }
 
 ports::HttpResponse whole(Context& context, const Place& place) {
     ports::HttpResponse response = text_response(200, "");
-    const auto blob = find_log(context, place, /*ended=*/true);
+    const auto blob = find_current(context, place);
     if (!blob) return response;  // nothing was written yet
     const std::uint64_t offset = std::min(place.offset, blob->bytes);
     if (offset < blob->bytes)
-        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset,
+        response.file = ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, blob->name), offset,
                                         blob->bytes - offset};
     return response;
 }
@@ -190,18 +223,19 @@ void serve_log(Context& context, const SharedCall& call) {
     if (!offset || *offset < 0)
         return call->respond(
             error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
-    Place place{kArtifactContainer, {}, static_cast<std::uint64_t>(*offset)};
-    if (const auto file = call->request.query_value("file")) {
-        place.blobs = {artifact_prefix(name) + *file};
-        if (const auto possible = context.ports.blobs.find(place.container, place.blobs.front()); !possible)
-            return call->respond(error_response(possible.error()));
-    } else {  // a job of several processes has a log for each
-        place.blobs = {artifact_prefix(name) + "user_logs/std_log.txt",
-                       artifact_prefix(name) + "user_logs/std_log_process_0.txt"};
+    Place place{artifact_prefix(name), call->request.query_value("file").value_or(""),
+                static_cast<std::uint64_t>(*offset)};
+    if (!place.file.empty()) {
+        const auto possible = context.ports.blobs.find(kArtifactContainer, place.folder + place.file);
+        if (!possible) return call->respond(error_response(possible.error()));
     }
     const std::string asked = call->request.query_value("follow").value_or("0");
-    if (asked != "1" && asked != "true") return call->respond(whole(context, place));
-    follow(context, call, place);
+    const bool to_the_end = asked == "1" || asked == "true";
+    if (!to_the_end) {
+        context.job_files.refresh(kArtifactContainer, shown_below(place));
+        if (!find_aside(context, place, 1)) return call->respond(whole(context, place));
+    }
+    follow(context, call, place, to_the_end);
 }
 
 }  // namespace lavant::api

@@ -216,6 +216,26 @@ TEST_F(OwnRoutes, FollowsALogUntilTheJobHasEndedAndEveryByteWasSent) {
     EXPECT_TRUE(late->finished);
 }
 
+TEST_F(OwnRoutes, ShowsTheLogsOfAllAttemptsOneAfterTheOther) {
+    world_.api();
+    world_.add_job("a1", JobStatus::Running);
+    const std::string logs = "ExperimentRun/dcid.a1/user_logs/";
+    ASSERT_TRUE(world_.blobs().append("azureml", logs + "std_log.txt", 0, "fir"));
+    const auto log = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}});
+    EXPECT_EQ(log->streamed, "fir");
+    // The attempt fails; its log is set aside, and the next one begins its own.
+    ASSERT_TRUE(world_.blobs().put_bytes("azureml", logs + "attempt_1/std_log.txt", "first\n"));
+    ASSERT_TRUE(world_.blobs().remove("azureml", logs + "std_log.txt"));
+    ASSERT_TRUE(world_.blobs().append("azureml", logs + "std_log.txt", 0, "second\n"));
+    world_.set_status("a1", JobStatus::Completed);
+    world_.api().tick();
+    EXPECT_EQ(log->streamed, "first\nsecond\n");
+    EXPECT_TRUE(log->finished);
+    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?offset=3", "", {}})->streamed, "st\nsecond\n");
+    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1&offset=8", "", {}})->streamed,
+              "cond\n");
+}
+
 TEST_F(OwnRoutes, ReadsNoLogOnTheThreadThatTellsOfTheEnd) {
     world_.add_job("a1", JobStatus::Running);
     const auto log = world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1", "", {}});

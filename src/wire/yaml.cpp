@@ -59,10 +59,40 @@ void merge_into(Document& map) {
     }
 }
 
+// The library takes the end of the file for the end of a quoted text. Here the quote is looked for.
+class Lines {
+ public:
+    explicit Lines(std::string_view text) : text_(text), starts_{0} {
+        for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1))
+            starts_.push_back(end + 1);
+    }
+    bool is_unclosed_quote(Position at) const {
+        const auto line = static_cast<std::size_t>(at.line - 1);
+        if (line >= starts_.size()) return false;
+        std::size_t next = starts_[line] + static_cast<std::size_t>(at.column - 1);
+        if (next >= text_.size() || (text_[next] != '"' && text_[next] != '\'')) return false;
+        const char quote = text_[next];
+        for (++next; next < text_.size(); ++next) {
+            if (quote == '"' && text_[next] == '\\') {
+                ++next;
+            } else if (text_[next] == quote) {
+                if (quote == '"' || next + 1 >= text_.size() || text_[next + 1] != quote) return false;
+                ++next;  // Two single quotes are one in the text.
+            }
+        }
+        return true;
+    }
+
+ private:
+    std::string_view text_;
+    std::vector<std::size_t> starts_;
+};
+
 // Builds the document from the library's events. After the first problem it ignores the rest: what follows
 // would be guesswork, and the text is short enough to scan to its end.
 class Builder : public YAML::EventHandler {
  public:
+    explicit Builder(const Lines& lines) : lines_(lines) {}
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -84,6 +114,8 @@ class Builder : public YAML::EventHandler {
                   const std::string& value) override {
         const Position at = position_of(mark);
         if (!is_tag_fine(at, tag) || !count(at, 1, 0)) return;
+        if (tag == "!" && lines_.is_unclosed_quote(at))
+            return stop(at, "the quote that opens here is not closed");
         if (expects_key()) return take_key(value, at);
         // The library says "!" of quoted and block scalars: they are strings whatever they look like.
         add(tag == "!" ? Document::string(value, at) : plain_scalar(value, at), anchor);
@@ -108,6 +140,7 @@ class Builder : public YAML::EventHandler {
     Position where;
 
  private:
+    const Lines& lines_;
     static constexpr auto kDepth = static_cast<std::size_t>(limits::kDocumentDepth);
     struct Open {
         Document value;
@@ -224,14 +257,15 @@ Result<Document> parse_yaml(std::string_view text, const std::string& file_name)
         return fail(problem_in(file_name, *at, "a control character stands here; is this a text file?"));
     }
     try {
-        Builder builder;
+        const Lines lines(text);
+        Builder builder(lines);
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
         const bool any = parser.HandleNextDocument(builder);
         if (!builder.why.empty()) return fail(problem_in(file_name, builder.where, builder.why));
         if (!any || !builder.root || builder.root->is_null())
             return fail(problem_in(file_name, {}, "it is empty"));
-        Builder second;
+        Builder second(lines);
         if (parser.HandleNextDocument(second)) {
             return fail(problem_in(file_name, second.root ? second.root->at : Position{},
                                    "it holds more than one document; keep one and remove the '---' lines"));

@@ -25,6 +25,20 @@ void check_refused(std::string_view text, std::string_view why, Position at) {
     EXPECT_EQ((Position{error.fields[0].line, error.fields[0].column}), at) << error.message;
 }
 
+TEST(Yaml, AQuoteThatIsNotClosedIsToldWhereItOpens) {
+    for (const char* text : {"a: 1\nb: \"echo hi\n", "a: 1\nb: 'echo hi\n", "a: 1\nb: \"x\\\"\n",
+                             "a: 1\nb: 'it''s\n", "a: 1\nb: \"echo\nc: 2\n"}) {
+        const auto parsed = parse_yaml(text, "job.yml");
+        ASSERT_FALSE(parsed) << text;
+        EXPECT_NE(parsed.error().message.find("line 2, column 4"), std::string::npos)
+            << parsed.error().message;
+    }
+    for (const char* text :
+         {"a: \"\"\n", "a: ''\n", "a: 'it''s'\n", "a: \"x\\\\\"\n", "{é: \"ü\", b: 'ö'}\n",
+          "? \"k\"\n: 'v'\n", "a: \"two\n  lines\"\n", "a: &x \"y\"\nb: *x\n", "a: \"\\\"\""})
+        EXPECT_TRUE(parse_yaml(text, "job.yml")) << text;
+}
+
 TEST(Yaml, KeepsOrderTextAndPositions) {
     const Document root = parsed("b: one\na:\n  - 2\n  - {c: 0x1F}\n");
     ASSERT_EQ(root.entries.size(), 2U);

@@ -172,6 +172,17 @@ def test_download_lays_files_out_as_the_sdk_does(server, write_job, tmp_path):
     assert server.cli("job", "download", name, "--output-name", "nope").returncode == 2
 
 
+def test_stream_shows_every_attempt_however_short(server, write_job):
+    job = write_job("echo this is attempt $LAVANT_ATTEMPT; test $LAVANT_ATTEMPT = 3 || exit 5",
+                    properties={"lavant.max_retries": "2", "lavant.retry_on": "exit:5"})
+    result = server.cli("job", "create", "-f", job, "--stream")
+    assert result.returncode == 0, result.stderr
+    said = [line for line in result.stdout.splitlines() if line.startswith("this is")]
+    assert said == ["this is attempt 1", "this is attempt 2", "this is attempt 3"]
+    again = server.cli("job", "stream", streamed_name(result))
+    assert again.stdout == result.stdout
+
+
 def test_download_of_a_running_job_is_refused(server, write_job):
     name = submitted_name(server.cli("job", "create", "-f", write_job("sleep 600")))
     result = server.cli("job", "download", name)

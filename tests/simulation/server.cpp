@@ -110,6 +110,12 @@ void World::run(const OutboxEntry& entry) {
     after(delay, [this, entry, generation] { carry_out(entry, generation); });
 }
 
+// Cut off from its provider too: nobody can say whether anything runs there.
+bool World::is_out_of_reach(NodeId id) const {
+    const auto found = nodes_.find(id);
+    return found != nodes_.end() && found->second->machine_up && found->second->out_of_reach;
+}
+
 // An effect under way when the server dies may still happen; its result is lost.
 void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     if (generation != server_generation_ && chance(50)) return;
@@ -123,7 +129,9 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     } else if (!fails) {
         if (const auto* start = std::get_if<StartNode>(&entry.effect))
             problem = start_node(start->node).value_or("");
-        if (const auto* stop = std::get_if<StopNode>(&entry.effect)) stop_node(stop->node);
+        const auto* stop = std::get_if<StopNode>(&entry.effect);
+        if (stop != nullptr && is_out_of_reach(stop->node)) problem = "it does not answer";
+        if (stop != nullptr && problem.empty()) stop_node(stop->node);
         if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
             staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {

@@ -82,10 +82,14 @@ void World::strike() {
     if (nemeses_.partitions && chance(30) && !node.partitioned) {
         note(to_string(id) + " is cut off");
         node.partitioned = true;
+        node.out_of_reach = nemeses_.bad_provider && chance(50);
         const std::uint64_t link = node.link;
         later(between(0s, 30s), [this, link](SimNode& cut) { disconnect(cut, link); });
-        later(chance(80) ? between(1s, 3min) : between(3min, 20min),
-              [](SimNode& healed) { healed.partitioned = false; });
+        const bool beyond_two_leases = node.out_of_reach && chance(30);
+        const Duration length = beyond_two_leases ? between(20min, 40min)
+                                : chance(80)      ? between(1s, 3min)
+                                                  : between(3min, 20min);
+        later(length, [](SimNode& healed) { healed.partitioned = healed.out_of_reach = false; });
     }
     if (nemeses_.suspends && chance(15) && !node.suspended) {
         note(to_string(id) + " is suspended");

@@ -68,6 +68,7 @@ struct SimNode {
     std::uint64_t link = 0;  // 0: none
     bool connecting = false;
     bool partitioned = false;
+    bool out_of_reach = false;  // of its provider
     bool suspended = false;
     Duration clock_ahead{};
     std::optional<Instant> heard_at;  // kept in the spool
@@ -133,6 +134,7 @@ class World final : public ports::AgentLinks,
     void list_nodes();
     std::optional<std::string> start_node(NodeId id);
     void stop_node(NodeId id);
+    bool is_out_of_reach(NodeId id) const;
 
     // node.cpp
     void start_agent(SimNode& node);
