@@ -45,8 +45,10 @@ std::string error_body(std::string_view code, const Error& error) {
     body += code;
     body += R"(","message":)";
     std::string message = error.message;
-    for (const FieldProblem& problem : error.fields)
-        message += "\n  " + problem.path + ": " + problem.message;
+    for (const FieldProblem& problem : error.fields) {
+        const std::string line = problem.path + ": " + problem.message;
+        if (error.message.find(line) == std::string::npos) message += "\n  " + line;
+    }
     body += json_quote(message);
     body += R"(,"details":[)";
     bool first = true;
