@@ -242,9 +242,10 @@ Loop::Work* Loop::find(TaskRef task) {
 void Loop::carry_out(agent::Launch& action) {
     Work* work = find(action.task);
     CHECK(work != nullptr, "a task is launched after it was prepared");
-    Result<void> saved = save_launch(work->paths, work->start);
+    Result<Fd> saved = save_launch(work->paths, work->start);
     Result<ports::RunningTask> started =
         saved ? ports_.sandbox.start(work->confined) : Result<ports::RunningTask>(fail(saved.error()));
+    if (saved) work->saved = std::move(*saved);
     if (!started) {
         append_to_log(work->paths, "lavant: cannot start the command: " + started.error().message);
         give(LaunchFailed{action.task, started.error().message, close_log(*work)});
@@ -412,7 +413,7 @@ void Loop::clear_away(const Work& work) {
     if (work.kept) {
         const Result<void> kept = kept_.take(work.confined.ref, work.paths.folder);
         if (!kept) log(Level::Warning, "task_not_kept", {{"error", kept.error().message}});
-    } else if (work.untouched && blank_launch(work.paths)) {
+    } else if (work.untouched && work.saved && blank_launch(work.saved)) {
         return spool_.give_back(work.paths.folder, work.launch.user);
     }
     const Result<void> removed = remove_tree(work.paths.folder);

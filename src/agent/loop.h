@@ -67,6 +67,7 @@ class Loop {
         int pidfd = -1;
         bool running = false;
         std::vector<Upload> uploads;
+        Fd saved;                // its launch file
         bool untouched = false;  // it wrote nothing but its log
         bool kept = false;       // its folder stays, for inspection
         std::string upload_problem;

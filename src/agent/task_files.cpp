@@ -183,17 +183,16 @@ std::string log_name_of(const StartTask& start) {
     return "user_logs/std_log_process_" + std::to_string(start.task.index) + ".txt";
 }
 
-Result<void> save_launch(const TaskPaths& paths, const StartTask& start) {
-    LAVANT_TRY_VOID(write_over(paths.launch_file, wire::encode_frame(ToAgent{start})));
-    return {};
+Result<Fd> save_launch(const TaskPaths& paths, const StartTask& start) {
+    return write_over(paths.launch_file, wire::encode_frame(ToAgent{start}));
 }
 
-Result<void> blank_launch(const TaskPaths& paths) {
+Result<void> blank_launch(const Fd& launch) {
     struct stat found {};
-    if (::stat(paths.launch_file.c_str(), &found) != 0)
-        return fail(system_error("look at '" + paths.launch_file + "'", errno));
-    LAVANT_TRY_VOID(
-        write_over(paths.launch_file, std::string(static_cast<std::size_t>(found.st_size), '\0')));
+    if (::fstat(launch.get(), &found) != 0) return fail(system_error("look at a launch file", errno));
+    const std::string blank(static_cast<std::size_t>(found.st_size), '\0');
+    if (::pwrite(launch.get(), blank.data(), blank.size(), 0) != static_cast<ssize_t>(blank.size()))
+        return fail(system_error("blank a launch file", errno));
     return {};
 }
 

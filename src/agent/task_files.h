@@ -37,10 +37,10 @@ std::string code_folder_of(const std::string& node_folder, const std::string& co
 std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
 
 // Survives this process, not the machine: see forget_tasks_of_another_boot().
-[[nodiscard]] Result<void> save_launch(const TaskPaths& paths, const StartTask& start);
+[[nodiscard]] Result<Fd> save_launch(const TaskPaths& paths, const StartTask& start);
 
 // Once the task is forgotten: nobody takes it over from here, and its token is gone.
-[[nodiscard]] Result<void> blank_launch(const TaskPaths& paths);
+[[nodiscard]] Result<void> blank_launch(const Fd& launch);
 
 struct SavedTask {
     std::string folder;

@@ -105,8 +105,9 @@ TEST_F(TaskFiles, AreWrittenOverByTheNextTaskInTheFolder) {
 TEST_F(TaskFiles, OfAForgottenTaskHaveNoTokenAndAreNotTakenOver) {
     const StartTask start{.task = kTask, .launch = wire::encode_launch(launch_), .job_token = "secret"};
     ASSERT_TRUE(make_task_folders(launch_, start, paths_));
-    ASSERT_TRUE(save_launch(paths_, start));
-    ASSERT_TRUE(blank_launch(paths_));
+    const auto saved = save_launch(paths_, start);
+    ASSERT_TRUE(saved);
+    ASSERT_TRUE(blank_launch(*saved));
     EXPECT_EQ(read_file(paths_.launch_file, 4096)->find("secret"), std::string::npos);
     EXPECT_TRUE(load_tasks(node_)->empty());
 }

@@ -163,7 +163,7 @@ Result<LinuxSandbox::Running> LinuxSandbox::launch(const ports::ConfinedTask& ta
     running.state.boot = boot_;
     running.state.slot = slot.number;
     running.state.oom_kills = node_.oom_kills();
-    running.state.cpu_micros = slot.leaf ? slot.leaf->cpu_micros() : 0;
+    running.state.cpu_micros = slot.cpu_micros;
     running.started = now();
     LAVANT_TRY(const pid_t pid, fork_for(plan, slot, running.state.start));
     // It is our child and nobody has waited for it: the pid cannot mean another process.
@@ -272,6 +272,7 @@ Result<ports::TaskExit> LinuxSandbox::collect(TaskRef ref) {
                     "task " + name_of_task(ref) + " could not be confined: " + state->failure);
     ports::TaskExit exit = state->end.value_or(ports::TaskExit{});
     if (!exit.known) exit.usage = usage(ref);
+    slots_.at(task->state.slot).cpu_micros += exit.usage.cpu_micros;
     const bool failed = !exit.known || exit.signal != 0 || exit.exit_code != 0;
     exit.out_of_memory = failed && node_.oom_kills() > task->state.oom_kills;
     return exit;

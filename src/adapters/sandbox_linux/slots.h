@@ -19,9 +19,10 @@ struct Slot {
     bool taken = false;
     bool clean = false;  // nothing of an earlier task is left in it
     std::optional<host::Cgroup> leaf;
-    Owner owner;          // the task's own user, where it gets one
-    Fd identity;          // for idmapped mounts
-    std::string scratch;  // its /tmp on disk, empty between tasks
+    Owner owner;                  // the task's own user, where it gets one
+    Fd identity;                  // for idmapped mounts
+    std::int64_t cpu_micros = 0;  // of the tasks that ended in it, as far as we know
+    std::string scratch;          // its /tmp on disk, empty between tasks
 };
 
 struct SlotSettings {

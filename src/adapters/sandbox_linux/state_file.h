@@ -23,7 +23,7 @@ struct TaskState {
     std::string boot;  // of the machine: pids of an earlier boot mean nothing
     int slot = 0;
     std::int64_t oom_kills = 0;   // of the node's cgroup, when the task started
-    std::int64_t cpu_micros = 0;  // of the task's cgroup, when the task started
+    std::int64_t cpu_micros = 0;  // of what ran in the task's cgroup before it
 
     std::optional<ports::TaskExit> end;
     std::string failure;  // the command was never started, and why
