@@ -22,6 +22,7 @@ using Kind = LossyDisk::Kind;
 
 constexpr int kJobs = 50;
 constexpr int kFewJobs = 12;
+constexpr int kJobsKept = 6;  // older ones are removed, so that there is not too much to look at each time
 
 struct Blob {
     std::string bytes;
@@ -64,6 +65,7 @@ class Script {
  private:
     void add(std::string what, std::function<Result<void>(FsBlobStore&)> carry_out,
              std::function<void(Blobs&)> change) {
+        change(blobs_);
         steps_.push_back({std::move(what), std::move(carry_out), std::move(change)});
     }
     void append(const std::string& name, std::uint64_t offset, const std::string& bytes) {
@@ -155,7 +157,7 @@ class Script {
         const std::string name = "job" + std::to_string(i);
         const std::string artifacts = artifact_prefix(name);
         const std::string log = artifacts + "user_logs/std_log.txt";
-        const std::string code = "LocalUpload/" + std::to_string(i) + "/src/train.py";
+        const std::string code = "LocalUpload/" + name + "/src/train.py";
         const std::string staging = std::string(ports::kStagingFolder) + "/" + std::to_string(i) + "-1";
         if (i % 3 == 1)
             put(kBlobContainer, code, {"code of " + name, {{"name", name}, {"hash", "abc"}}}, true);
@@ -184,8 +186,14 @@ class Script {
         put_bytes(artifacts + "system_logs/lifecycle.txt", "lifecycle of " + name);
         if (i % 7 == 0) put_bytes(artifacts + "system_logs/lifecycle.txt", "longer lifecycle of " + name);
         if (i % 6 == 4) remove(kBlobContainer, code);
+        if (i > kJobsKept) remove_job("job" + std::to_string(i - kJobsKept));
+    }
+    void remove_job(const std::string& name) {
+        for (const Blobs all = blobs_; const auto& [key, blob] : all)
+            if (key.second.find(name + "/") != std::string::npos) remove(key.first, key.second);
     }
     std::vector<Step> steps_;
+    Blobs blobs_;  // after all steps
 };
 
 std::optional<Blob> read(FsBlobStore& store, const std::string& container, const std::string& name) {
