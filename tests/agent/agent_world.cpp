@@ -1,6 +1,7 @@
 #include "tests/agent/agent_world.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
 #include <chrono>
 
@@ -27,17 +28,21 @@ AgentThread::AgentThread(agent::LoopSettings settings, const adapters::AgentLink
                          PlainSandbox& sandbox)
     : link_(adapters::AgentLink::make(link).value()),
       loop_(std::make_unique<agent::Loop>(std::move(settings),
-                                          agent::LoopPorts{*link_, *link_, sandbox, clock_})) {
+                                          agent::LoopPorts{*link_, *link_, sandbox, clock_})),
+      death_(::eventfd(0, EFD_CLOEXEC)) {
     thread_ = std::thread([this] {
+        link_->when_readable(death_.get(), [this] { link_->stop(); });
         const Result<void> started = loop_->start();
         EXPECT_TRUE(started) << started.error().message;
         link_->run();
+        link_->forget(death_.get());
         ended_ = true;
     });
 }
 
 AgentThread::~AgentThread() {
-    link_->stop();
+    // A reactor has one thread: it is told through a descriptor.
+    EXPECT_EQ(::eventfd_write(death_.get(), 1), 0);
     thread_.join();
     loop_.reset();
 }

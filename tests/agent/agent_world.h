@@ -21,6 +21,7 @@
 #include "api/agents/agent_hub.h"
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
+#include "base/files.h"
 #include "tests/support/plain_sandbox.h"
 #include "tests/support/temporary_folder.h"
 
@@ -42,6 +43,7 @@ class AgentThread {
     WallClock clock_;
     std::unique_ptr<adapters::AgentLink> link_;
     std::unique_ptr<agent::Loop> loop_;
+    Fd death_;  // readable: end at once
     std::atomic<bool> ended_ = false;
     std::thread thread_;
 };
