@@ -186,6 +186,7 @@ TEST_F(WebSocketTest, TheApplicationMayRefuseAndTheConnectionGoesOn) {
     broken.send("GET /x HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
     EXPECT_EQ(broken.read_reply().status, 400);
     EXPECT_EQ(broken.receive_all(), "");
+    const std::lock_guard lock(seen.mutex);
     EXPECT_EQ(seen.closed, 0);
 }
 
