@@ -77,12 +77,13 @@ void World::strike() {
             if (found != nodes_.end()) what(*found->second);
         });
     };
-    if (nemeses_.kill_agents && chance(30) && !node.suspended) kill_agent(node);
+    // One that dies where nobody can start it again leaves its tasks to themselves: no lease holds there.
+    if (nemeses_.kill_agents && chance(30) && !node.suspended && !node.out_of_reach) kill_agent(node);
     if (nemeses_.clock_jumps && chance(10)) node.clock_ahead += between(1s, 20min);
     if (nemeses_.partitions && chance(30) && !node.partitioned) {
         note(to_string(id) + " is cut off");
         node.partitioned = true;
-        node.out_of_reach = nemeses_.bad_provider && chance(50);
+        node.out_of_reach = node.agent && nemeses_.bad_provider && chance(50);
         const std::uint64_t link = node.link;
         later(between(0s, 30s), [this, link](SimNode& cut) { disconnect(cut, link); });
         const bool beyond_two_leases = node.out_of_reach && chance(30);
