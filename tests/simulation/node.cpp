@@ -322,6 +322,7 @@ void World::send(NodeId node, ToAgent message) {
     const auto found = nodes_.find(node);
     if (found == nodes_.end() || found->second->link == 0 || found->second->partitioned) return;
     const std::uint64_t link = found->second->link;
+    if (const auto* start = std::get_if<StartTask>(&message); start != nullptr && start->link != link) return;
     for (const Duration travel : travel_times())
         after(travel, [this, node, link, message] { deliver_to_agent(node, link, message); });
 }

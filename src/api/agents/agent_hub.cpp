@@ -133,6 +133,9 @@ void AgentHub::send(NodeId node, ToAgent message) {
         const std::scoped_lock lock(mutex_);
         const auto found = links_.find(node);
         if (found == links_.end()) return;
+        const auto* start = std::get_if<StartTask>(&message);
+        if (start != nullptr && start->link != 0 && start->link != found->second.number)
+            return;  // said again after the Hello
         peer = found->second.peer;
     }
     peer->send(wire::encode_frame(message));

@@ -29,6 +29,9 @@ struct StartTask {
     std::vector<std::string> hosts;  // one per index; the first is the rendezvous
     std::string launch;              // encoded Launch
     std::string job_token;           // for MLflow and our own API, valid for this attempt
+    // On which link it was decided; not sent. A newer one may be that of a machine that was restarted: there
+    // it would begin what is about to be taken for lost.
+    std::uint64_t link = 0;
 };
 struct StopTask {
     TaskRef task;

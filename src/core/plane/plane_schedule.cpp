@@ -45,7 +45,9 @@ void Plane::place_job(LivePool& pool, LiveJob& job, Instant now, Outcome& out) {
 
 void Plane::send_start(const Task& task, Outcome& out) const {
     const LiveJob& job = jobs_.at(task.ref.job);
-    StartTask start{.task = task.ref, .instances = job.head.instances};
+    const auto own = nodes_.find(task.node);
+    if (own == nodes_.end() || own->second.link == 0) return;  // Said after its next Hello.
+    StartTask start{.task = task.ref, .instances = job.head.instances, .link = own->second.link};
     for (const TaskRef& ref : job.tasks) {
         const auto node = nodes_.find(tasks_.at(ref).node);
         start.hosts.push_back(node == nodes_.end() ? "" : node->second.host);  // Gone: the attempt is doomed.

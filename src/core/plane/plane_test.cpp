@@ -21,6 +21,21 @@ TEST(Plane, TakesAJobFromZeroNodesToCompleted) {
     EXPECT_TRUE(world.plane.rows().jobs.empty());
 }
 
+TEST(Plane, NamesTheLinkForWhichAStartWasDecided) {
+    World world(1);
+    world.carry_out(world.submit("a"));
+    world.submit("b");
+    const Outcome out = world.report(1, kFirst, TaskPhase::Ended);
+    for (const Send& send : out.sends) {
+        const auto* start = std::get_if<StartTask>(&send.message);
+        EXPECT_TRUE(start == nullptr || start->link == world.links_of(1));
+    }
+    EXPECT_EQ(count<StartTask>(out), 1);
+    // Without a link nothing is said; the next Hello brings it.
+    world.apply(NodeUnlinked{{1}, world.links_of(1)});
+    EXPECT_EQ(count<StartTask>(world.link(1)), 1);
+}
+
 TEST(Plane, TellsOfAShortRunFromTheReportOfItsEnd) {
     World world;
     world.carry_out(world.submit("a"));
