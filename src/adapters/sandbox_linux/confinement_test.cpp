@@ -26,6 +26,7 @@ class Confined : public SandboxFixture {
 
 INSTANTIATE_TEST_SUITE_P(, Confined,
                          ::testing::Values(Limited{.name = "AsTheMachineAllows"},
+                                           Limited{.name = "WithAttachedLayers", .attached_layers = true},
                                            Limited{.name = "WithoutCgroups", .cgroups = false}),
                          [](const auto& one) { return one.param.name; });
 

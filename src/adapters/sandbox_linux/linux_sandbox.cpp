@@ -88,6 +88,7 @@ Result<ports::RunningTask> LinuxSandbox::start(const ports::ConfinedTask& task) 
         LAVANT_TRY_VOID(prepare_folders(task, slot, overlay));
         const PlanRules rules{.view = view_ ? &*view_ : nullptr,
                               .overlay = overlay,
+                              .attach_layers = settings_.attach_layers,
                               .in_user_namespace = in_user_namespace_,
                               .memory_bytes = settings_.memory_bytes,
                               .processes_max = settings_.processes_max};

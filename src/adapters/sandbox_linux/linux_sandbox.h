@@ -28,6 +28,7 @@ struct SandboxSettings {
     bool allow_namespaces = true;
     bool allow_cgroups = true;
     bool allow_overlay = true;
+    bool attach_layers = false;  // of overlays; found out where the kernel wants it
     std::int64_t copied_code_bytes_max =
         256 << 10;                  // smaller code is copied, which costs less than an overlay; -1: never
     std::int64_t memory_bytes = 0;  // limits of each process, only where no cgroup limits the node

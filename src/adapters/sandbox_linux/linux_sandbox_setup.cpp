@@ -144,6 +144,7 @@ void LinuxSandbox::check_confinement() {
     if (!view_) return;
     if (overlay_) {
         auto tried = try_task(true);
+        if (!tried && !std::exchange(settings_.attach_layers, true)) tried = try_task(true);
         if (tried) return;
         overlay_ = false;
         overlay_off_ = tried.error().message;

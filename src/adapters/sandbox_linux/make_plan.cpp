@@ -22,7 +22,7 @@ std::size_t bytes_for(const ports::ConfinedTask& task, const std::optional<Direc
     if (direct) bytes += bytes_for(direct->candidates) + bytes_for(direct->words);
     for (const ports::Bind& bind : task.binds)
         bytes += bind.path.size() + bind.source.size() + 2 + sizeof(BindStep);
-    return bytes + 6 * (task.folder.size() + task.working_folder.size()) + task.code_folder.size();
+    return bytes + 10 * (task.folder.size() + task.working_folder.size()) + task.code_folder.size();
 }
 
 // execve takes pointers to mutable characters but changes nothing.
@@ -72,9 +72,17 @@ void plan_mounts(const MountNeeds& needs, Plan& plan, Arena& arena) {
     mounts.overlay_in_user_namespace = rules.in_user_namespace;
     BindStep* const binds = arena.list<BindStep>(task.binds.size() + 1);
     if (rules.overlay && !task.code_folder.empty()) {
+        std::string layers = task.folder;
+        if (rules.attach_layers) {
+            const std::string hidden = parent_of(task.folder);
+            mounts.overlay_lower_at = arena.text({hidden, "/.lower"});
+            mounts.overlay_layers = arena.text({task.folder});
+            layers = hidden + "/.layers";
+            mounts.overlay_layers_at = arena.text({layers});
+        }
         mounts.overlay_lower = arena.text({task.code_folder});
-        mounts.overlay_upper = arena.text({overlay_upper_of(task.folder)});
-        mounts.overlay_work = arena.text({overlay_work_of(task.folder)});
+        mounts.overlay_upper = arena.text({overlay_upper_of(layers)});
+        mounts.overlay_work = arena.text({overlay_work_of(layers)});
     } else {
         binds[mounts.bind_count++] = {.path = plan.working_folder, .writable = true};
     }

@@ -13,6 +13,7 @@ namespace lavant::sandbox_linux {
 struct PlanRules {
     const SystemView* view = nullptr;  // null: no namespaces
     bool overlay = false;
+    bool attach_layers = false;
     bool in_user_namespace = false;
     std::int64_t memory_bytes = 0;
     std::int64_t processes_max = 0;

@@ -65,12 +65,23 @@ int set_layer(Sys& sys, int context, const char* key, const char* path) {
     return static_cast<int>(sys.call(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, path, 0));
 }
 
-// Sets the read-only layer. Seen through an idmapped mount where the task has a user of its own: only then
-// may it change files that the agent owns (the change goes to the upper layer).
+// The read-only layer. Seen through an idmapped mount where the task has a user of its own: only then may it
+// change files that the agent owns (the change goes to the upper layer).
+int open_lower(Sys& sys, const MountPlan& plan) {
+    return open_bind(sys, {.path = plan.overlay_lower, .writable = false, .owned_by_task = true},
+                     plan.identity);
+}
+
+struct OverlayTrees {
+    int lower = -1;
+    int layers = -1;
+    int overlay = -1;  // where it can be made beforehand
+};
+
 int set_lower_layer(Sys& sys, int context, const MountPlan& plan) {
+    if (plan.overlay_lower_at[0] != '\0') return set_layer(sys, context, "lowerdir", plan.overlay_lower_at);
     if (plan.identity < 0) return set_layer(sys, context, "lowerdir", plan.overlay_lower);
-    const BindStep lower{.path = plan.overlay_lower, .writable = false, .owned_by_task = true};
-    const int tree = open_bind(sys, lower, plan.identity);
+    const int tree = open_lower(sys, plan);
     if (tree < 0) return -1;
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", tree);
@@ -99,6 +110,21 @@ Failure attach(Sys& sys, int tree, const char* path) {
         return {sys.error, "mount", path};
     sys.close(tree);
     return {};
+}
+
+// Layers that are detached, or in another namespace, are refused by older kernels: they are mounted for the
+// time it takes.
+Failure attach_overlay(Sys& sys, const MountPlan& plan, const OverlayTrees& trees,
+                       const char* working_folder) {
+    if (const Failure failure = attach(sys, trees.lower, plan.overlay_lower_at)) return failure;
+    if (const Failure failure = attach(sys, trees.layers, plan.overlay_layers_at)) return failure;
+    const int overlay = open_overlay(sys, plan);
+    if (overlay < 0) return {sys.error, "make an overlay of", plan.overlay_lower};
+    for (const char* place : {plan.overlay_lower_at, plan.overlay_layers_at})
+        if (sys.call(SYS_umount2, place, MNT_DETACH) != 0 ||
+            sys.call(SYS_unlinkat, AT_FDCWD, place, AT_REMOVEDIR) != 0)
+            return {sys.error, "unmount", place};
+    return attach(sys, overlay, working_folder);
 }
 
 Failure mount_basics(Sys& sys, const MountPlan& plan, int scratch) {
@@ -172,10 +198,16 @@ Failure enter_mounts(Sys& sys, const MountPlan& plan, const char* working_folder
         scratch = open_bind(sys, {.path = plan.scratch_folder, .writable = true}, -1);
         if (scratch < 0) return {sys.error, "open for mounting", plan.scratch_folder};
     }
-    int overlay = -1;
-    if (plan.overlay_lower[0] != '\0') {
-        overlay = open_overlay(sys, plan);
-        if (overlay < 0) return {sys.error, "make an overlay of", plan.overlay_lower};
+    OverlayTrees layers;
+    if (plan.overlay_layers[0] != '\0') {
+        layers.lower = open_lower(sys, plan);
+        if (layers.lower < 0) return {sys.error, "open for mounting", plan.overlay_lower};
+        layers.layers = static_cast<int>(
+            sys.call(SYS_open_tree, AT_FDCWD, plan.overlay_layers, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        if (layers.layers < 0) return {sys.error, "open for mounting", plan.overlay_layers};
+    } else if (plan.overlay_lower[0] != '\0') {
+        layers.overlay = open_overlay(sys, plan);
+        if (layers.overlay < 0) return {sys.error, "make an overlay of", plan.overlay_lower};
     }
     if (sys.call(SYS_setns, plan.view, CLONE_NEWNS) != 0)
         return {sys.error, "enter the prepared mount namespace", ""};
@@ -183,8 +215,10 @@ Failure enter_mounts(Sys& sys, const MountPlan& plan, const char* working_folder
     if (const Failure failure = mount_basics(sys, plan, scratch)) return failure;
     for (std::size_t i = 0; i < plan.bind_count; ++i)
         if (const Failure failure = attach(sys, trees[i], plan.binds[i].path)) return failure;
-    if (overlay >= 0)
-        if (const Failure failure = attach(sys, overlay, working_folder)) return failure;
+    if (layers.overlay >= 0)
+        if (const Failure failure = attach(sys, layers.overlay, working_folder)) return failure;
+    if (layers.layers >= 0)
+        if (const Failure failure = attach_overlay(sys, plan, layers, working_folder)) return failure;
     if (const Failure failure = make_read_only(sys, plan.private_folder)) return failure;
     return make_read_only(sys, "/");
 }

@@ -37,6 +37,11 @@ struct MountPlan {
     const char* overlay_upper = "";
     const char* overlay_work = "";
     bool overlay_in_user_namespace = false;
+    // Kernels before 6.15 want the layers in the namespace of the overlay: then they are mounted here for the
+    // time it is made, and upper and work are paths below the second. Empty: not needed.
+    const char* overlay_lower_at = "";
+    const char* overlay_layers = "";  // the folder of both on the machine
+    const char* overlay_layers_at = "";
 };
 
 inline constexpr std::size_t kPlanStackBytes = 64U << 10;

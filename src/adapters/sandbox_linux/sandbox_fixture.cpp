@@ -40,6 +40,7 @@ std::unique_ptr<LinuxSandbox> SandboxFixture::make_sandbox() const {
     settings.allow_namespaces = GetParam().namespaces;
     settings.allow_cgroups = GetParam().cgroups;
     settings.allow_overlay = GetParam().overlay;
+    settings.attach_layers = GetParam().attached_layers;
     if (!GetParam().small_copies) settings.copied_code_bytes_max = -1;
     auto made = LinuxSandbox::make(settings);
     EXPECT_TRUE(made) << made.error().message;

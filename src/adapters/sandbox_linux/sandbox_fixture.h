@@ -18,6 +18,7 @@ struct Limited {
     bool cgroups = true;
     bool overlay = true;
     bool small_copies = false;
+    bool attached_layers = false;
 };
 
 using test::wait_until;
