@@ -21,12 +21,12 @@ for file in etc/resolv.conf etc/hosts etc/pip.conf etc/ssl/certs/ca-certificates
     [ ! -e "/$file" ] || cp -rL "/$file" "$root/$(dirname "$file")/"
 done
 [ ! -d /etc/apt/sources.list.d ] || [ -z "$(ls /etc/apt/sources.list.d)" ] || rm -f "$root/etc/apt/sources.list"
-git clone -q "$repository" "$root/work/main"
-[ ! -d "$repository/../shared" ] || cp -r "$repository/../shared" "$root/work/shared"
+git clone -q "$repository" "$root/lavant/tree"
+[ ! -d "$repository/../shared" ] || cp -r "$repository/../shared" "$root/lavant/shared"
 
-cat >"$root/work/inside.sh" <<'INSIDE'
+cat >"$root/lavant/inside.sh" <<'INSIDE'
 set -e
-cd /work/main
+cd /lavant/tree
 for target in "$@"; do
     started=$(date +%s)
     make "$target"
@@ -44,4 +44,4 @@ unshare --mount --propagation private bash -c '
     umount -l old
     exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 CI=true \
         PIP_CERT=/etc/ssl/certs/ca-certificates.crt SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
-        bash /work/inside.sh "$@"' "$root" ${targets[*]}
+        bash /lavant/inside.sh "$@"' "$root" ${targets[*]}
