@@ -120,7 +120,8 @@ Json distribution_of(const Json& distribution) {
     Json out = Json::object({{"type", snake(distribution["distributionType"].text())}});
     if (out["type"].text() == "py_torch") out.set("type", "pytorch");
     if (out["type"].text() == "tensor_flow") out.set("type", "tensorflow");
-    for (const auto& [key, value] : with_snake_keys(distribution).members())
+    const Json rest = with_snake_keys(distribution);
+    for (const auto& [key, value] : rest.members())
         if (key != "distribution_type") out.set(key, value);
     return out;
 }
