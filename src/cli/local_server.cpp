@@ -267,6 +267,19 @@ WorkspaceName choose_workspace(const Context& context, const WorkspaceName& flag
 
 }  // namespace
 
+std::optional<Session> connect_if_running(Context& context, const ServerChoice& choice) {
+    if (choice.data.empty() && !context.variable("LAVANT_ENDPOINT").empty()) {
+        auto session = connect(context, choice);
+        return session ? std::optional<Session>(std::move(*session)) : std::nullopt;
+    }
+    const auto data = data_folder(context, choice.data);
+    if (!data) return std::nullopt;
+    auto server = find_local_server(context, *data);
+    if (!server) return std::nullopt;
+    server->address.workspace = choose_workspace(context, choice.workspace);
+    return Session(std::move(server->client), std::move(server->address));
+}
+
 Outcome<Session> connect(Context& context, const ServerChoice& choice) {
     const WorkspaceName workspace = choose_workspace(context, choice.workspace);
     const std::string configured = context.variable("LAVANT_ENDPOINT");

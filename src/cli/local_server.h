@@ -50,5 +50,7 @@ struct ServerChoice {
 };
 // What LAVANT_ENDPOINT names; else the server of the data folder (started if need be).
 [[nodiscard]] Outcome<Session> connect(Context& context, const ServerChoice& choice);
+// The same, but nothing is started.
+std::optional<Session> connect_if_running(Context& context, const ServerChoice& choice);
 
 }  // namespace lavant::cli

@@ -55,10 +55,12 @@ int run_cli(const std::vector<std::string>& words) {
                                ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
 
     CommandLine line(Manner::Lavant);
+    add_submit(line);
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
     add_serve(line);
+    add_shell_family(line);
     int exit_code = 0;
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;
