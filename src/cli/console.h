@@ -12,7 +12,6 @@
 
 namespace lavant::cli {
 
-enum class Format { Table, Json, Yaml };
 enum class Colour { None, Green, Red, Yellow, Blue, Dim };
 
 struct Console {

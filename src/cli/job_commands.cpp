@@ -100,6 +100,25 @@ Fields fields_of(const Json& job) {
     return fields;
 }
 
+std::string table_of(const Json& jobs, int width) {
+    if (jobs.size() == 0) return {};
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& job : jobs.items()) {
+        const Json& properties = job["properties"];
+        const Json& title = properties["displayName"];
+        rows.push_back({printable(job["name"].text()), printable(properties["status"].text()),
+                        short_time(job.get("systemData.createdAt").text()),
+                        printable(properties["experimentName"].text()),
+                        title == job["name"] ? "" : printable(title.text())});
+    }
+    return render_table({{"NAME", Cut::Last},
+                         {"STATUS"},
+                         {"CREATED (UTC)"},
+                         {"EXPERIMENT", Cut::First},
+                         {"DISPLAY NAME", Cut::First}},
+                        rows, width);
+}
+
 std::string list_query(const ListOptions& options) {
     std::string query = fmt::format("?listViewType={}", options.all        ? "All"
                                                         : options.archived ? "ArchivedOnly"
@@ -160,24 +179,16 @@ Exit exit_of_status(std::string_view status) {
     return status == "Canceled" ? Exit::Canceled : Exit::Failed;
 }
 
-void print_document(const Json& document, Format format, const Console& console) {
-    console.out << (format == Format::Yaml ? document.to_yaml() : document.pretty());
-    if (format == Format::Json) console.out << "\n";
-    console.out.flush();
-}
-
-Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name, Format format) {
+Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
+                       const Output& output) {
     LAVANT_TRY(const Json job, session.get(session.job_path(name)));
-    if (format != Format::Table) {
-        print_document(job, format, console);
-    } else {
-        console.out << render_fields(fields_of(job), console.width);
-        console.out.flush();
-    }
+    LAVANT_TRY_VOID(
+        print(job, output, console, [&] { return render_fields(fields_of(job), console.width); }));
     return Exit::Completed;
 }
 
-Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options) {
+Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
+                        const Output& output) {
     Json found = Json::array();
     std::string next = session.workspace_path("/jobs") + list_query(options);
     const std::size_t most = static_cast<std::size_t>(std::clamp(options.max, 0, kListMax));
@@ -188,32 +199,10 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
         }
         next = page["nextLink"].text().empty() ? "" : without_host(page["nextLink"].string());
     }
-    if (options.format != Format::Table) {
-        print_document(found, options.format, console);
-        return Exit::Completed;
-    }
-    const bool more = found.size() == most;
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& job : found.items()) {
-        const Json& properties = job["properties"];
-        const Json& title = properties["displayName"];
-        rows.push_back({printable(job["name"].text()), printable(properties["status"].text()),
-                        short_time(job.get("systemData.createdAt").text()),
-                        printable(properties["experimentName"].text()),
-                        title == job["name"] ? "" : printable(title.text())});
-    }
-    if (more) console.err << fmt::format("the newest {}; there may be more: -r N\n", rows.size());
-    if (rows.empty()) {
-        console.err << "no jobs\n";
-        return Exit::Completed;
-    }
-    console.out << render_table({{"NAME", Cut::Last},
-                                 {"STATUS"},
-                                 {"CREATED (UTC)"},
-                                 {"EXPERIMENT", Cut::First},
-                                 {"DISPLAY NAME", Cut::First}},
-                                rows, console.width);
-    console.out.flush();
+    if (found.size() == most && output.format == Format::Table)
+        console.err << fmt::format("the newest {}; there may be more: -r N\n", found.size());
+    if (found.size() == 0 && output.format == Format::Table) console.err << "no jobs\n";
+    LAVANT_TRY_VOID(print(found, output, console, [&] { return table_of(found, console.width); }));
     return Exit::Completed;
 }
 

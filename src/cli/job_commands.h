@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "cli/context.h"
+#include "cli/output.h"
 #include "cli/session.h"
 
 namespace lavant::cli {
 
 [[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
-                                     Format format);
+                                     const Output& output);
 
 struct ListOptions {
     int max = 50;
@@ -19,9 +20,9 @@ struct ListOptions {
     std::string tag;         // "" any, else "key" or "key=value"
     bool archived = false;   // only archived ones
     bool all = false;        // archived ones too
-    Format format = Format::Table;
 };
-[[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options);
+[[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
+                                      const Output& output);
 
 [[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
 
@@ -38,6 +39,5 @@ struct JobEnd {
     wire::Json error;
 };
 void print_end(const JobEnd& end, const Console& console);
-void print_document(const wire::Json& document, Format format, const Console& console);
 
 }  // namespace lavant::cli

@@ -197,13 +197,14 @@ Outcome<void> refuse_existing(Session& session, const std::string& name) {
 
 }  // namespace
 
-Outcome<Exit> create_job(Context& context, const CreateOptions& options) {
+Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const CreateOptions& options,
+                         const Output& output) {
     const Console& console = context.console;
     LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     if (!options.name.empty()) job.name = options.name;
     if (job.experiment_name.empty()) job.experiment_name = default_experiment();
-    LAVANT_TRY(Session session, connect(context, options.data));
+    LAVANT_TRY(Session session, connect(context, choice));
     if (job.name.empty()) {
         job.name = make_job_name(context.crypto);
     } else {
@@ -216,26 +217,24 @@ Outcome<Exit> create_job(Context& context, const CreateOptions& options) {
     if (!warning.empty())
         console.err << console.painted("warning: " + printable(warning), Colour::Yellow) << "\n";
     if (!options.stream) {
-        if (options.format != Format::Table) {
-            print_document(made, options.format, console);
-            return Exit::Completed;
-        }
-        console.out << name << "  " << printable(made.get("properties.status").text()) << "\n";
-        console.out.flush();
-        console.err << "follow it with: lavant job stream " << name << "\n";
+        LAVANT_TRY_VOID(print(made, output, console, [&] {
+            return name + "  " + printable(made.get("properties.status").text()) + "\n";
+        }));
+        if (output.format == Format::Table)
+            console.err << "follow it with: lavant job stream " << name << "\n";
         return Exit::Completed;
     }
     console.err << "job " << name << "\n";
     console.err.flush();
     LAVANT_TRY(const Exit exit, stream_job(session, console, name));
-    if (options.format != Format::Table) {
+    if (output.format != Format::Table) {
         LAVANT_TRY(const Json ended, session.get(session.job_path(name)));
-        print_document(ended, options.format, console);
+        LAVANT_TRY_VOID(print(ended, output, console, [] { return std::string(); }));
     }
     return exit;
 }
 
-Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
+Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, const Output& output) {
     const Console& console = context.console;
     LAVANT_TRY(const CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
@@ -252,18 +251,16 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
         for (const std::string& finding : findings) list.append(finding);
         result.set("azure", std::move(list));
     }
-    if (options.format != Format::Table) {
-        print_document(result, options.format, console);
-        return Exit::Completed;
-    }
-    console.out << options.file << " is valid";
-    if (code)
-        console.out << fmt::format("; code: {} file{}, {} bytes", code->files.size(),
-                                   code->files.size() == 1 ? "" : "s", code->bytes);
-    console.out << "\n";
-    if (options.for_azure && findings.empty()) console.out << "Azure would take it as it is\n";
-    for (const std::string& finding : findings) console.out << "  azure: " << printable(finding) << "\n";
-    console.out.flush();
+    LAVANT_TRY_VOID(print(result, output, console, [&] {
+        std::string text = options.file + " is valid";
+        if (code)
+            text += fmt::format("; code: {} file{}, {} bytes", code->files.size(),
+                                code->files.size() == 1 ? "" : "s", code->bytes);
+        text += "\n";
+        if (options.for_azure && findings.empty()) text += "Azure would take it as it is\n";
+        for (const std::string& finding : findings) text += "  azure: " + printable(finding) + "\n";
+        return text;
+    }));
     return Exit::Completed;
 }
 

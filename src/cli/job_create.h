@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "cli/local_server.h"
+#include "cli/output.h"
 #include "cli/session.h"
 
 namespace lavant::cli {
@@ -13,21 +15,20 @@ struct CreateOptions {
     std::string file;
     std::string name;                   // "": the file's, else one is made up
     std::vector<std::string> settings;  // "a.b=c"
-    std::string data;                   // --data
     bool stream = false;
-    Format format = Format::Table;
 };
 // Reads the file before a server is looked for: a wrong file starts nothing.
-[[nodiscard]] Outcome<Exit> create_job(Context& context, const CreateOptions& options);
+[[nodiscard]] Outcome<Exit> create_job(Context& context, const ServerChoice& choice,
+                                       const CreateOptions& options, const Output& output);
 
 struct ValidateOptions {
     std::string file;
     std::vector<std::string> settings;
     bool for_azure = false;  // list what Azure would refuse or ignore
-    Format format = Format::Table;
 };
 // Needs no server.
-[[nodiscard]] Outcome<Exit> validate_job(Context& context, const ValidateOptions& options);
+[[nodiscard]] Outcome<Exit> validate_job(Context& context, const ValidateOptions& options,
+                                         const Output& output);
 
 // "amber_brook_k3v9x0q2mz"
 std::string make_job_name(ports::Crypto& crypto);

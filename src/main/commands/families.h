@@ -1,0 +1,13 @@
+#pragma once
+// Every family of commands. Each adds itself to the tree.
+
+#include "main/commands/command_line.h"
+
+namespace lavant {
+
+void add_job_family(CommandLine& line);     // job …
+void add_server_family(CommandLine& line);  // up, down, status, env
+void add_key_family(CommandLine& line);     // key …
+void add_serve(CommandLine& line);          // serve, agent
+
+}  // namespace lavant
