@@ -51,7 +51,8 @@ std::string own_path() {
 int run_cli(const std::vector<std::string>& words) {
     ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
     std::ios::sync_with_stdio(false);
-    const cli::Console console{std::cout, std::cerr, terminal_width(), wants_colours()};
+    const cli::Console console{std::cout, std::cerr, terminal_width(), wants_colours(),
+                               ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
 
     CommandLine line(Manner::Lavant);
     add_job_family(line);

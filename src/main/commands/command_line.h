@@ -60,6 +60,7 @@ class CommandLine {
     cli::ServerChoice choice_;
     cli::Output output_;
     std::string format_;
+    std::string query_;
     Command chosen_;
     std::vector<std::shared_ptr<void>> kept_;
 };
