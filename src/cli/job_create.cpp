@@ -9,8 +9,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/code_snapshot.h"
+#include "cli/connect.h"
 #include "cli/job_commands.h"
-#include "cli/local_server.h"
 #include "cli/upload.h"
 #include "core/spec/command_job.h"
 #include "wire/job_file.h"
@@ -203,6 +203,7 @@ Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const Cre
     LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     if (!options.name.empty()) job.name = options.name;
+    if (job.experiment_name.empty()) job.experiment_name = context.config["experiment_name"];
     if (job.experiment_name.empty()) job.experiment_name = default_experiment();
     LAVANT_TRY(Session session, connect(context, choice));
     if (job.name.empty()) {

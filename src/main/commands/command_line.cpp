@@ -118,7 +118,12 @@ CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std:
 }
 
 void CommandLine::add_server(CLI::App& command) {
-    command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    CLI::Option* data =
+        command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    command
+        .add_option("--context", choice_.context, "server you logged in to; local: the one of this machine")
+        ->option_text("CONTEXT")
+        ->excludes(data);
     command.add_option("-g,--resource-group", choice_.workspace.resource_group, "as on Azure")
         ->option_text("GROUP");
     command.add_option("-w,--workspace-name", choice_.workspace.name, "as on Azure")
@@ -143,6 +148,19 @@ void CommandLine::add_output(CLI::App& command) {
 
 void CommandLine::runs(CLI::App& command, Command what) {
     command.callback([this, what = std::move(what)] { chosen_ = what; });
+}
+
+void CommandLine::runs_with_bad_config(CLI::App& command, Command what) {
+    command.callback([this, what = std::move(what)] {
+        chosen_ = what;
+        bears_bad_config_ = true;
+    });
+}
+
+void CommandLine::set_default_format(const std::string& word) {
+    if (!format_.empty() || manner_ == Manner::Az) return;
+    for (const auto& [name, format] : kFormats)
+        if (word == name) output_.format = format;
 }
 
 void CommandLine::runs_with_session(CLI::App& command, SessionCommand what) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/connect.h"
 #include "cli/context.h"
 #include "cli/local_server.h"
 #include "cli/output.h"
@@ -44,6 +45,11 @@ class CommandLine {
     void add_output(CLI::App& command);  // -o, --query
     cli::ServerChoice& choice() { return choice_; }
     cli::Output& output() { return output_; }
+    // What counts where -o is not given. az has a default of its own.
+    void set_default_format(const std::string& word);
+    // The command that was parsed works where the configuration is not valid: it repairs or explains it.
+    bool bears_bad_config() const { return bears_bad_config_; }
+    void runs_with_bad_config(CLI::App& command, Command what);
 
     void runs(CLI::App& command, Command what);
     // Connected first, then run.
@@ -61,6 +67,7 @@ class CommandLine {
     cli::Output output_;
     std::string format_;
     Command chosen_;
+    bool bears_bad_config_ = false;
     std::vector<std::shared_ptr<void>> kept_;
 };
 
