@@ -198,6 +198,8 @@ const std::vector<ConfigKey>& config_keys() {
          "how results are printed where -o is not given"},
         {"experiment_name", ValueKind::Name, "LAVANT_EXPERIMENT_NAME", "", "", true,
          "experiment of jobs that name none; the current folder's name if unset"},
+        {"git_diff", ValueKind::Flag, "LAVANT_GIT_DIFF", "", "true", true,
+         "whether a job keeps the diff of a dirty git tree"},
         {"color", ValueKind::Choice, "LAVANT_COLOR", "auto|always|never", "auto", true,
          "colours in what is printed; auto: on a terminal"},
         {"data", ValueKind::Path, "LAVANT_DATA", "", "", false,

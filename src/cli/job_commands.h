@@ -1,5 +1,5 @@
 #pragma once
-// `lavant job show | list | cancel | stream`: what the server knows about jobs, for people and for scripts.
+// `lavant job show | list | cancel | explain`: what the server knows about jobs, for people and for scripts.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 namespace lavant::cli {
 
 [[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
-                                     const Output& output);
+                                     const Output& output, bool web = false);
 
 struct ListOptions {
     int max = 50;
@@ -26,9 +26,12 @@ struct ListOptions {
 
 [[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
 
-// Prints the log as it is written, then how the job ended; the exit code says it too. Goes on where it was
-// when the server restarts.
-[[nodiscard]] Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name);
+// What it waits for, or why it ended as it did.
+[[nodiscard]] Outcome<Exit> explain_job(Session& session, const Console& console, const std::string& name,
+                                        const Output& output);
+
+// For people; `job` as az shows it.
+std::string render_job(const wire::Json& job, const Console& console);
 
 bool is_terminal(std::string_view status);
 Exit exit_of_status(std::string_view status);

@@ -43,10 +43,7 @@ int elapsed_ms(std::chrono::steady_clock::time_point since) {
 
 std::string absolute(const std::string& path) {
     if (path.starts_with("/")) return path;
-    std::string here(4096, '\0');
-    if (::getcwd(here.data(), here.size()) == nullptr) return path;
-    here.resize(here.find('\0'));
-    return here + "/" + path;
+    return working_folder() + "/" + path;
 }
 
 // The last lines a server that did not come up left behind.

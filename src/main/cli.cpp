@@ -13,6 +13,7 @@
 #include "adapters/crypto_openssl/openssl_crypto.h"
 #include "adapters/host_checks/host_checks.h"
 #include "adapters/http_client/curl_client.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "main/commands/families.h"
 #include "main/person.h"
@@ -41,13 +42,6 @@ bool wants_colours(const std::string& chosen) {
     if (chosen != "auto") return chosen == "always";
     return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 && variable("NO_COLOR").empty() &&
            variable("TERM") != "dumb";
-}
-
-std::string current_folder() {
-    std::string here(4096, '\0');
-    if (::getcwd(here.data(), here.size()) == nullptr) return "";
-    here.resize(here.find('\0'));
-    return here;
 }
 
 // What a mistake in the configuration costs depends on the command.
@@ -98,14 +92,19 @@ int run_cli(const std::vector<std::string>& words) {
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;
 
-    cli::Console console{std::cout, std::cerr, terminal_width(), false};
+    const cli::Console console{std::cout,
+                               std::cerr,
+                               terminal_width(),
+                               false,
+                               ::isatty(STDOUT_FILENO) == 1,
+                               ::isatty(STDERR_FILENO) == 1};
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
     Context context{console, variable, make_client, **crypto, own_path()};
-    context.folder = current_folder();
+    context.folder = working_folder();
     context.make_unverified_client = []() -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.verify = false});
     };

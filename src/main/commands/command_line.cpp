@@ -144,6 +144,15 @@ void CommandLine::add_output(CLI::App& command) {
     command.add_option("-o,--output", format_, "table, json, jsonc, yaml, tsv or none")
         ->check(check)
         ->option_text("FORMAT");
+    const auto read = [this](const std::string& text) -> std::string {
+        auto query = wire::parse_query(text);
+        if (!query) return query.error().message;
+        output_.query = std::move(*query);
+        return {};
+    };
+    command.add_option("--query", query_, "JMESPath: what of the result is printed")
+        ->check(read)
+        ->option_text("QUERY");
 }
 
 void CommandLine::runs(CLI::App& command, Command what) {

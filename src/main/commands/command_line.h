@@ -66,6 +66,7 @@ class CommandLine {
     cli::ServerChoice choice_;
     cli::Output output_;
     std::string format_;
+    std::string query_;
     Command chosen_;
     bool bears_bad_config_ = false;
     std::vector<std::shared_ptr<void>> kept_;

@@ -5,6 +5,9 @@
 #include "cli/job_commands.h"
 #include "cli/job_create.h"
 #include "cli/job_download.h"
+#include "cli/job_edit.h"
+#include "cli/job_reference.h"
+#include "cli/job_stream.h"
 #include "main/commands/families.h"
 
 namespace lavant {
@@ -17,6 +20,32 @@ void add_name(CLI::App& command, std::string& into) {
     command.add_option("-n,--name,name", into, "name of the job; its beginning will do, or @last")
         ->required()
         ->option_text("NAME");
+}
+
+// A command on one job: connected first, then the name made whole.
+using JobCommand = std::function<cli::Outcome<cli::Exit>(Session&, Context&, const std::string& name)>;
+void runs_on_job(CommandLine& line, CLI::App& command, JobCommand what) {
+    auto& given = line.keep<std::string>();
+    add_name(command, given);
+    line.add_server(command);
+    line.runs_with_session(
+        command,
+        [&given, what = std::move(what)](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
+            LAVANT_TRY(const std::string name, cli::resolve_job(session, given));
+            return what(session, context, name);
+        });
+}
+
+// What every way of making a job can be told.
+void add_submit_options(CommandLine& line, CLI::App& command, cli::SubmitOptions& options) {
+    command.add_option("-n,--name", options.name, "name of the job; made up if left out")
+        ->option_text("NAME");
+    command.add_flag("-s,--stream", options.stream, "print the log until the job has ended");
+    command.add_flag("--web", options.web, "say where the studio shows it");
+    command.add_option("--save-as", options.save_as, "write the job's definition there")->option_text("FILE");
+    command.add_flag("!--no-git-diff", options.git_diff, "do not keep the diff of a dirty git tree");
+    line.add_output(command);
+    line.add_server(command);
 }
 
 void add_file(CLI::App& command, std::string& file, std::vector<std::string>& settings) {
@@ -34,14 +63,29 @@ void add_create(CommandLine& line, CLI::App& job) {
     CLI::App& command =
         CommandLine::add(job, "create", "submit a job file", "lavant job create -f job.yml --stream");
     add_file(command, options.file, options.settings);
-    command.add_option("-n,--name", options.name, "name of the job; made up if left out")
-        ->option_text("NAME");
-    command.add_flag("-s,--stream", options.stream, "print the log until the job has ended");
-    line.add_output(command);
-    line.add_server(command);
+    add_submit_options(line, command, options);
     line.runs(command, [&line, &options](Context& context) {
         return cli::create_job(context, line.choice(), options, line.output());
     });
+}
+
+void add_rerun(CommandLine& line, CLI::App& job) {
+    auto& options = line.keep<cli::RerunOptions>();
+    CLI::App& command = CommandLine::add(job, "rerun", "submit the same job once more, under a new name",
+                                         "lavant job rerun @last --set inputs.lr=0.2 --stream");
+    command.add_option("job", options.of, "the job; its beginning will do, or @last")
+        ->required()
+        ->option_text("NAME");
+    command.add_option("--set", options.settings, "change a value: --set inputs.lr=0.2")
+        ->option_text("A.B=C")
+        ->allow_extra_args(false)
+        ->take_all();
+    add_submit_options(line, command, options);
+    line.runs_with_session(command,
+                           [&line, &options](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
+                               LAVANT_TRY(options.of, cli::resolve_job(session, options.of));
+                               return cli::rerun_job(session, context, options, line.output());
+                           });
 }
 
 void add_validate(CommandLine& line, CLI::App& job) {
@@ -63,14 +107,13 @@ void add_validate(CommandLine& line, CLI::App& job) {
 }
 
 void add_show(CommandLine& line, CLI::App& job) {
-    auto& name = line.keep<std::string>();
+    auto& web = line.keep<bool>();
     CLI::App& command =
         CommandLine::add(job, "show", "what the server knows about a job", "lavant job show @last");
-    add_name(command, name);
+    command.add_flag("--web", web, "say where the studio shows it");
     line.add_output(command);
-    line.add_server(command);
-    line.runs_with_session(command, [&line, &name](Session& session, Context& context) {
-        return cli::show_job(session, context.console, name, line.output());
+    runs_on_job(line, command, [&line, &web](Session& session, Context& context, const std::string& name) {
+        return cli::show_job(session, context.console, name, line.output(), web);
     });
 }
 
@@ -95,23 +138,62 @@ void add_list(CommandLine& line, CLI::App& job) {
 }
 
 void add_stream(CommandLine& line, CLI::App& job) {
-    auto& name = line.keep<std::string>();
     CLI::App& command =
         CommandLine::add(job, "stream", "print the log until the job has ended", "lavant job stream @last");
-    add_name(command, name);
-    line.add_server(command);
-    line.runs_with_session(command, [&name](Session& session, Context& context) {
-        return cli::stream_job(session, context.console, name);
+    runs_on_job(line, command, [](Session& session, Context& context, const std::string& name) {
+        return cli::stream_job(session, context, name);
     });
 }
 
 void add_cancel(CommandLine& line, CLI::App& job) {
-    auto& name = line.keep<std::string>();
     CLI::App& command = CommandLine::add(job, "cancel", "stop a job", "lavant job cancel @last");
-    add_name(command, name);
-    line.add_server(command);
-    line.runs_with_session(command, [&name](Session& session, Context& context) {
+    runs_on_job(line, command, [](Session& session, Context& context, const std::string& name) {
         return cli::cancel_job(session, context.console, name);
+    });
+}
+
+void add_explain(CommandLine& line, CLI::App& job) {
+    CLI::App& command = CommandLine::add(job, "explain", "what a job waits for, and what would help",
+                                         "lavant job explain @last");
+    line.add_output(command);
+    runs_on_job(line, command, [&line](Session& session, Context& context, const std::string& name) {
+        return cli::explain_job(session, context.console, name, line.output());
+    });
+}
+
+void add_edits(CommandLine& line, CLI::App& job) {
+    auto& settings = line.keep<std::vector<std::string>>();
+    CLI::App& update =
+        CommandLine::add(job, "update", "change a job's display name, description, tags or properties",
+                         "lavant job update @last --set tags.team=vision");
+    update.add_option("--set", settings, "display_name, description, tags.KEY or properties.KEY")
+        ->option_text("A.B=C")
+        ->allow_extra_args(false)
+        ->required()
+        ->take_all();
+    line.add_output(update);
+    runs_on_job(line, update,
+                [&line, &settings](Session& session, Context& context, const std::string& name) {
+                    return cli::update_job(session, context.console, name, settings, line.output());
+                });
+
+    CLI::App& archive =
+        CommandLine::add(job, "archive", "leave a job out of lists", "lavant job archive old_job");
+    runs_on_job(line, archive, [](Session& session, Context& context, const std::string& name) {
+        return cli::archive_job(session, context.console, name, true);
+    });
+    CLI::App& restore =
+        CommandLine::add(job, "restore", "list an archived job again", "lavant job restore old_job");
+    runs_on_job(line, restore, [](Session& session, Context& context, const std::string& name) {
+        return cli::archive_job(session, context.console, name, false);
+    });
+
+    auto& yes = line.keep<bool>();
+    CLI::App& remove = CommandLine::add(job, "delete", "remove an ended job with its logs and outputs",
+                                        "lavant job delete old_job --yes");
+    remove.add_flag("-y,--yes", yes, "do not ask");
+    runs_on_job(line, remove, [&yes](Session& session, Context& context, const std::string& name) {
+        return cli::delete_job(session, context, name, yes);
     });
 }
 
@@ -119,13 +201,12 @@ void add_download(CommandLine& line, CLI::App& job) {
     auto& options = line.keep<cli::DownloadOptions>();
     CLI::App& command = CommandLine::add(job, "download", "fetch logs and outputs of an ended job",
                                          "lavant job download @last --all -p results");
-    add_name(command, options.name);
     command.add_option("-p,--download-path", options.folder, "where to; ./NAME if left out")
         ->option_text("DIR");
     command.add_option("--output-name", options.output_name, "only this named output")->option_text("OUTPUT");
     command.add_flag("--all", options.all, "named outputs too");
-    line.add_server(command);
-    line.runs_with_session(command, [&options](Session& session, Context& context) {
+    runs_on_job(line, command, [&options](Session& session, Context& context, const std::string& name) {
+        options.name = name;
         return cli::download_job(session, context.console, options);
     });
 }
@@ -139,8 +220,11 @@ void add_job_family(CommandLine& line) {
     add_show(line, job);
     add_list(line, job);
     add_stream(line, job);
+    add_explain(line, job);
     add_cancel(line, job);
+    add_rerun(line, job);
     add_download(line, job);
+    add_edits(line, job);
 }
 
 }  // namespace lavant
