@@ -10,10 +10,10 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "cli/code_snapshot.h"
+#include "cli/connect.h"
 #include "cli/git.h"
 #include "cli/job_commands.h"
 #include "cli/job_stream.h"
-#include "cli/local_server.h"
 #include "cli/upload.h"
 #include "core/spec/command_job.h"
 #include "wire/az_job.h"
@@ -217,8 +217,10 @@ Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOpti
     Prepared prepared{.job = std::move(job), .code = {}, .git = {}};
     LAVANT_TRY(prepared.code, read_code(prepared.job, context.console));
     if (!options.name.empty()) prepared.job.name = options.name;
+    if (prepared.job.experiment_name.empty())
+        prepared.job.experiment_name = context.config["experiment_name"];
     if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
-    prepared.git = read_git(options.git_diff, context.variable);
+    prepared.git = read_git(options.git_diff && context.config.flag("git_diff"), context.variable);
     for (const auto& [key, value] : prepared.git.properties) prepared.job.properties.emplace(key, value);
     return prepared;
 }

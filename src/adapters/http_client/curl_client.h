@@ -15,6 +15,7 @@ struct ClientSettings {
     std::size_t body_bytes_max = 256U << 20;  // of a response kept in memory
     int connect_timeout_s = 10;
     std::string user_agent = "lavant";
+    bool verify = true;  // false: any certificate will do, and no credentials are sent
 };
 
 class CurlClient final : public ports::HttpClient {
