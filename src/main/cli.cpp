@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "adapters/crypto_openssl/openssl_crypto.h"
-#include "adapters/http_client/curl_client.h"
+#include "adapters/http_client/beast_client.h"
 #include "base/text.h"
 #include "cli/job_commands.h"
 #include "cli/job_create.h"
@@ -343,7 +343,7 @@ int run_cli(int argc, char** argv) {
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
-        return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.ca_file = ca_file});
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
     Context context{console, variable, make_client, **crypto, own_path()};
     if (arguments.runs_server) return start_server(arguments, context);
