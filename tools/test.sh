@@ -11,7 +11,7 @@ failed=0
 ctest --test-dir build/asan --output-on-failure --no-tests=error \
     --output-log "$PWD/build/results/ctest.txt" -j 2 || failed=1
 
-LAVANT_BIN="${LAVANT_BIN:-$PWD/build/release/lavant}" \
+LAVANT_BIN="${LAVANT_BIN:-$PWD/build/release/lavant}" LAVANT_TEST_TOOLS="$PWD/build/asan/tests/support" \
     build/venv/bin/python -m pytest tests/conformance -q -p no:cacheprovider \
     --junitxml=build/results/conformance.xml || failed=1
 

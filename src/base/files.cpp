@@ -80,20 +80,31 @@ Result<Fd> open_file(const std::string& path, int flags, int mode) {
     return Fd(raw);
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
-    LAVANT_TRY(const Fd file, open_file(path, O_RDONLY));
+Result<std::string> read_all(int fd, std::size_t bytes_max) {
     std::string bytes;
     std::array<char, 65536> buffer{};
     while (true) {
-        const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+        const ssize_t count = ::read(fd, buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return fail(system_error(quoted("read", path), errno));
+        if (count < 0) return fail(system_error("read", errno));
         if (count == 0) return bytes;
         bytes.append(buffer.data(), static_cast<std::size_t>(count));
         if (bytes.size() > bytes_max)
             return fail(ErrorCode::ResourceExhausted,
-                        "'" + path + "' is larger than the limit of " + std::to_string(bytes_max) + " bytes");
+                        "it is larger than the limit of " + std::to_string(bytes_max) + " bytes");
     }
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+    LAVANT_TRY(const Fd file, open_file(path, O_RDONLY));
+    return read_all(file.get(), bytes_max).map_error(in("'" + path + "'"));
+}
+
+std::string working_folder() {
+    std::string path(4096, '\0');
+    if (::getcwd(path.data(), path.size()) == nullptr) return "/";
+    path.resize(path.find('\0'));
+    return path;
 }
 
 Result<void> write_all(int fd, std::string_view bytes) {

@@ -48,6 +48,9 @@ class Fd {
 [[nodiscard]] Result<void> remove_contents(const std::string& path);  // of a folder, which stays
 bool exists(const std::string& path);
 std::string parent_of(const std::string& path);
+std::string working_folder();  // "/" if it cannot be told
+// Everything until the end of a stream; more than `bytes_max` is refused.
+[[nodiscard]] Result<std::string> read_all(int fd, std::size_t bytes_max);
 std::string base_name_of(const std::string& path);
 
 struct DirectoryEntry {

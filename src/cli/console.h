@@ -12,7 +12,6 @@
 
 namespace lavant::cli {
 
-enum class Format { Table, Json, Yaml };
 enum class Colour { None, Green, Red, Yellow, Blue, Dim };
 
 struct Console {
@@ -20,6 +19,8 @@ struct Console {
     std::ostream& err;
     int width = 80;
     bool colours = false;
+    bool out_is_terminal = false;
+    bool err_is_terminal = false;
 
     std::string painted(std::string_view text, Colour colour) const;
 };

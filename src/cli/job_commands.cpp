@@ -1,7 +1,5 @@
 #include "cli/job_commands.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -10,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "wire/az_job.h"
 
 namespace lavant::cli {
 namespace {
@@ -18,9 +17,7 @@ using wire::Json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int kListMax = 100'000;
-constexpr int kReconnectsMax = 200;
-constexpr int kReconnectPauseMs = 100;
-constexpr int kWaitSeconds = 30;
+constexpr int kWaitSeconds = 5;
 
 // "2026-01-02 03:04:05"; the zone is always UTC and said in the column's title.
 std::string short_time(std::string_view rfc3339) {
@@ -37,67 +34,77 @@ void add_time(Fields& fields, const char* key, const Json& value) {
     if (!value.text().empty()) fields.emplace_back(key, short_time(value.text()) + " UTC");
 }
 
-std::string last_segment(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
-
-// ".../environments/base/versions/1" -> "base:1"
-std::string short_asset(std::string_view id) {
-    const auto parts = split(id, '/');
-    for (std::size_t i = 0; i + 3 < parts.size() + 1; ++i) {
-        if (i + 3 < parts.size() && parts[i + 2] == "versions" && i + 4 == parts.size()) {
-            return std::string(parts[i + 1]) + ":" + std::string(parts[i + 3]);
-        }
-    }
-    return std::string(id);
+std::string without_scheme(std::string_view reference) {
+    const bool is_name = reference.starts_with("azureml:") && !reference.starts_with("azureml://");
+    return std::string(is_name ? reference.substr(8) : reference);
 }
 
-Fields fields_of(const Json& job) {
-    const Json& properties = job["properties"];
-    Fields fields;
-    add(fields, "name", job["name"]);
-    add(fields, "status", properties["status"]);
-    const Json& error = properties["error"];
-    if (error.is_object()) {
-        fields.emplace_back("error", fmt::format("{}: {}", printable(error["code"].text()),
-                                                 printable(error["message"].text())));
-        add(fields, "failed on", error["node"]);
-        add(fields, "traceback", error["tracebackLine"]);
+// "lr = 0.1" or "data = uri_folder azureml://…"
+std::string put_shortly(const std::string& name, const Json& value) {
+    if (!value.is_object()) return printable(name) + " = " + printable(value.scalar_text());
+    return printable(name) + " = " + printable(value["type"].text()) + " " + printable(value["path"].text());
+}
+
+void add_error(Fields& fields, const Json& error) {
+    if (!error.is_object()) return;
+    fields.emplace_back(
+        "error", fmt::format("{}: {}", printable(error["code"].text()), printable(error["message"].text())));
+    add(fields, "failed on", error["node"]);
+    if (error["message"].text().find(error["traceback_line"].text()) == std::string_view::npos)
+        add(fields, "traceback", error["traceback_line"]);
+}
+
+void add_definition(Fields& fields, const Json& job) {
+    add(fields, "command", job["command"]);
+    if (const std::string_view code = job["code"].text(); !code.empty()) {
+        const auto parts = split(code, '/');
+        fields.emplace_back("code", std::string(parts.size() > 3 ? parts[parts.size() - 3] : code));
     }
-    add(fields, "warning", properties.get("lavant.warning"));
-    add(fields, "display name", properties["displayName"]);
-    add(fields, "experiment", properties["experimentName"]);
-    add(fields, "description", properties["description"]);
-    add(fields, "command", properties["command"]);
-    if (!properties["computeId"].text().empty())
-        fields.emplace_back("compute", last_segment(properties["computeId"].text()));
-    if (!properties["environmentId"].text().empty())
-        fields.emplace_back("environment", short_asset(properties["environmentId"].text()));
-    const Json& resources = properties["resources"];
-    if (resources.is_object()) {
-        fields.emplace_back("instances", fmt::format("{}{}{}", resources["instanceCount"].integer(1),
-                                                     resources["instanceType"].text().empty() ? "" : " x ",
-                                                     resources["instanceType"].text()));
-    }
-    for (const auto& [key, value] : properties["tags"].members())
-        fields.emplace_back("tag " + printable(key), value.scalar_text());
-    add_time(fields, "created", job.get("systemData.createdAt"));
-    add(fields, "created by", job.get("systemData.createdBy"));
-    const Json& own = properties["lavant"];
-    add_time(fields, "started", own["startedAt"]);
-    add_time(fields, "ended", own["endedAt"]);
+    for (const auto& [name, value] : job["inputs"].members())
+        fields.emplace_back("input", put_shortly(name, value));
+    for (const auto& [name, value] : job["outputs"].members())
+        fields.emplace_back("output", put_shortly(name, value));
+    if (job.has("compute")) fields.emplace_back("compute", without_scheme(job["compute"].text()));
+    if (job.has("environment")) fields.emplace_back("environment", without_scheme(job["environment"].text()));
+    const Json& resources = job["resources"];
+    if (!resources.is_object()) return;
+    const std::string_view size = resources["instance_type"].text();
+    fields.emplace_back("instances", fmt::format("{}{}{}", resources["instance_count"].integer(1),
+                                                 size.empty() ? "" : " x ", size));
+}
+
+void add_life(Fields& fields, const Json& job) {
+    const Json& own = job["lavant"];
+    add_time(fields, "created", job["creation_context"]["created_at"]);
+    add(fields, "created by", job["creation_context"]["created_by"]);
+    add_time(fields, "started", own["started_at"]);
+    add_time(fields, "ended", own["ended_at"]);
     if (own["attempt"].integer(1) > 1) add(fields, "attempt", own["attempt"]);
-    add(fields, "canceled by", own["canceledBy"]);
-    add(fields, "warning", own["warning"]);
+    add(fields, "canceled by", own["canceled_by"]);
     const Json& usage = own["usage"];
-    if (usage.is_object()) {
-        fields.emplace_back("used", fmt::format("{:.2f} s CPU, {:.1f} MiB memory at most, {:.2f} s in all",
-                                                usage["cpuMicros"].number() / 1e6,
-                                                usage["memoryPeakBytes"].number() / (1 << 20),
-                                                usage["wallMicros"].number() / 1e6));
+    if (!usage.is_object()) return;
+    fields.emplace_back("used", fmt::format("{:.2f} s CPU, {:.1f} MiB memory at most, {:.2f} s in all",
+                                            usage["cpu_micros"].number() / 1e6,
+                                            usage["memory_peak_bytes"].number() / (1 << 20),
+                                            usage["wall_micros"].number() / 1e6));
+}
+
+std::string table_of(const Json& jobs, int width) {
+    if (jobs.size() == 0) return {};
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& job : jobs.items()) {
+        const Json& title = job["display_name"];
+        rows.push_back({printable(job["name"].text()), printable(job["status"].text()),
+                        short_time(job["creation_context"]["created_at"].text()),
+                        printable(job["experiment_name"].text()),
+                        title == job["name"] ? "" : printable(title.text())});
     }
-    for (const auto& [key, value] : properties["properties"].members()) {
-        if (key.starts_with("lavant.")) fields.emplace_back(printable(key), value.scalar_text());
-    }
-    return fields;
+    return render_table({{"NAME", Cut::Last},
+                         {"STATUS"},
+                         {"CREATED (UTC)"},
+                         {"EXPERIMENT", Cut::First},
+                         {"DISPLAY NAME", Cut::First}},
+                        rows, width);
 }
 
 std::string list_query(const ListOptions& options) {
@@ -121,33 +128,6 @@ std::string without_host(const std::string& link) {
     return path == std::string::npos ? "/" : link.substr(path);
 }
 
-struct Progress {
-    std::uint64_t& printed;
-    bool& ends_with_newline;
-};
-
-// One connection of the log; what it delivered goes to `console` and is counted.
-Outcome<void> follow_log(Session& session, const Console& console, const std::string& name,
-                         Progress progress) {
-    ports::ClientRequest request;
-    request.url = session.own_path(
-        fmt::format("/jobs/{}/logs?follow=1&offset={}", percent_encode(name), progress.printed));
-    request.timeout_s = 0;
-    request.on_bytes = [&](std::string_view bytes) {
-        if (bytes.empty()) return true;
-        console.out << bytes;
-        console.out.flush();
-        progress.printed += bytes.size();
-        progress.ends_with_newline = bytes.back() == '\n';
-        return console.out.good();
-    };
-    LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
-    if (answer.status < 200 || answer.status > 299) {
-        return tl::make_unexpected(Session::refusal(answer, "read the log of job '" + name + "'"));
-    }
-    return {};
-}
-
 }  // namespace
 
 bool is_terminal(std::string_view status) {
@@ -160,68 +140,70 @@ Exit exit_of_status(std::string_view status) {
     return status == "Canceled" ? Exit::Canceled : Exit::Failed;
 }
 
-void print_document(const Json& document, Format format, const Console& console) {
-    console.out << (format == Format::Yaml ? document.to_yaml() : document.pretty());
-    if (format == Format::Json) console.out << "\n";
-    console.out.flush();
+std::string render_job(const Json& job, const Console& console) {
+    Fields fields;
+    add(fields, "name", job["name"]);
+    add(fields, "status", job["status"]);
+    add_error(fields, job["error"]);
+    add(fields, "warning", job["lavant"]["warning"]);
+    if (job["display_name"] != job["name"]) add(fields, "display name", job["display_name"]);
+    add(fields, "experiment", job["experiment_name"]);
+    add(fields, "description", job["description"]);
+    add_definition(fields, job);
+    for (const auto& [key, value] : job["tags"].members())
+        fields.emplace_back("tag", printable(key) + " = " + value.scalar_text());
+    add_life(fields, job);
+    for (const auto& [key, value] : job["properties"].members())
+        fields.emplace_back("property", printable(key) + " = " + value.scalar_text());
+    return render_fields(fields, console.width);
 }
 
-Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name, Format format) {
-    LAVANT_TRY(const Json job, session.get(session.job_path(name)));
-    if (format != Format::Table) {
-        print_document(job, format, console);
-    } else {
-        console.out << render_fields(fields_of(job), console.width);
-        console.out.flush();
-    }
+Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
+                       const Output& output, bool web) {
+    LAVANT_TRY(const Json arm, session.get(session.job_path(name)));
+    const Json job = wire::to_az_job(arm);
+    LAVANT_TRY_VOID(print(job, output, console, [&] { return render_job(job, console); }));
+    if (web) console.err << "web: " << printable(job.get("services.Studio.endpoint").text()) << "\n";
     return Exit::Completed;
 }
 
-Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options) {
+Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
+                        const Output& output) {
     Json found = Json::array();
     std::string next = session.workspace_path("/jobs") + list_query(options);
     const std::size_t most = static_cast<std::size_t>(std::clamp(options.max, 0, kListMax));
     while (!next.empty() && found.size() < most) {
         LAVANT_TRY(const Json page, session.get(next));
         for (const Json& job : page["value"].items()) {
-            if (found.size() < most && wanted(job, options)) found.append(job);
+            if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
         }
         next = page["nextLink"].text().empty() ? "" : without_host(page["nextLink"].string());
     }
-    if (options.format != Format::Table) {
-        print_document(found, options.format, console);
-        return Exit::Completed;
-    }
-    const bool more = found.size() == most;
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& job : found.items()) {
-        const Json& properties = job["properties"];
-        const Json& title = properties["displayName"];
-        rows.push_back({printable(job["name"].text()), printable(properties["status"].text()),
-                        short_time(job.get("systemData.createdAt").text()),
-                        printable(properties["experimentName"].text()),
-                        title == job["name"] ? "" : printable(title.text())});
-    }
-    if (more) console.err << fmt::format("the newest {}; there may be more: -r N\n", rows.size());
-    if (rows.empty()) {
-        console.err << "no jobs\n";
-        return Exit::Completed;
-    }
-    console.out << render_table({{"NAME", Cut::Last},
-                                 {"STATUS"},
-                                 {"CREATED (UTC)"},
-                                 {"EXPERIMENT", Cut::First},
-                                 {"DISPLAY NAME", Cut::First}},
-                                rows, console.width);
-    console.out.flush();
+    if (found.size() == most && output.format == Format::Table)
+        console.err << fmt::format("the newest {}; there may be more: -r N\n", found.size());
+    if (found.size() == 0 && output.format == Format::Table) console.err << "no jobs\n";
+    LAVANT_TRY_VOID(print(found, output, console, [&] { return table_of(found, console.width); }));
     return Exit::Completed;
 }
 
-Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name) {
-    LAVANT_TRY([[maybe_unused]] const Json answer,
-               session.post(session.job_path(name) + "/cancel", Json::object()));
-    LAVANT_TRY(const Json job, session.get(session.job_path(name)));
-    console.out << printable(name) << "  " << printable(job.get("properties.status").text()) << "\n";
+Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name, bool no_wait) {
+    LAVANT_TRY(const Json before, session.get(session.job_path(name)));
+    const std::string found = before.get("properties.status").string();
+    if (is_terminal(found)) {
+        console.err << fmt::format("nothing to cancel: job {} is {} already\n", printable(name),
+                                   printable(found));
+        return Exit::Completed;
+    }
+    LAVANT_TRY_VOID(session.post(session.job_path(name) + "/cancel", Json::object()));
+    const std::string wait = session.own_path(
+        fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), no_wait ? 0 : kWaitSeconds));
+    LAVANT_TRY(Json job, session.get(wait));
+    while (!no_wait && !job["terminal"].boolean()) {
+        console.err << fmt::format("{} is {}; its command gets a few seconds to end\n", printable(name),
+                                   printable(job["status"].text()));
+        LAVANT_TRY(job, session.get(wait));
+    }
+    console.out << printable(name) << "  " << printable(job["status"].text()) << "\n";
     console.out.flush();
     return Exit::Completed;
 }
@@ -239,34 +221,15 @@ void print_end(const JobEnd& end, const Console& console) {
     console.err.flush();
 }
 
-Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name) {
-    std::uint64_t printed = 0;
-    bool ends_with_newline = true;
-    const std::string wait =
-        session.own_path(fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), kWaitSeconds));
-    for (int failures = 0; failures <= kReconnectsMax;) {
-        const std::uint64_t before = printed;
-        const auto followed = follow_log(session, console, name, {printed, ends_with_newline});
-        if (!followed && followed.error().exit != Exit::Unreachable)
-            return tl::make_unexpected(followed.error());
-        if (!console.out.good()) return Exit::Completed;  // Nobody reads any more (`… | head`).
-        // A log that ended for another reason than the job's end (the server restarts) is taken up again.
-        const auto job = followed ? session.get(wait) : Outcome<Json>(tl::make_unexpected(followed.error()));
-        if (job && (*job)["terminal"].boolean()) {
-            if (!ends_with_newline) console.out << "\n";
-            print_end({name, (*job)["status"].string(), (*job)["error"]}, console);
-            return exit_of_status((*job)["status"].text());
-        }
-        const bool away = !job && (job.error().exit == Exit::Unreachable ||
-                                   job.error().error.code == ErrorCode::Unavailable);
-        if (!job && !away) return tl::make_unexpected(job.error());
-        failures = printed > before || job ? 0 : failures + 1;
-        if (away) ::poll(nullptr, 0, kReconnectPauseMs);
-    }
-    return stop(Exit::Unreachable, ErrorCode::Unavailable,
-                fmt::format("cannot follow job '{}': {} does not answer; the job goes on, look again with: "
-                            "lavant job stream {}",
-                            name, session.address().url, name));
+Outcome<Exit> explain_job(Session& session, const Console& console, const std::string& name,
+                          const Output& output) {
+    LAVANT_TRY(const Json said,
+               session.get(session.own_path(fmt::format("/jobs/{}/explain", percent_encode(name)))));
+    LAVANT_TRY_VOID(print(said, output, console, [&] {
+        return render_fields({{printable(said["status"].text()), printable(said["explanation"].text())}},
+                             console.width);
+    }));
+    return Exit::Completed;
 }
 
 }  // namespace lavant::cli

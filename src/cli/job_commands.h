@@ -1,16 +1,17 @@
 #pragma once
-// `lavant job show | list | cancel | stream`: what the server knows about jobs, for people and for scripts.
+// `lavant job show | list | cancel | explain`: what the server knows about jobs, for people and for scripts.
 
 #include <string>
 #include <string_view>
 
 #include "cli/context.h"
+#include "cli/output.h"
 #include "cli/session.h"
 
 namespace lavant::cli {
 
 [[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
-                                     Format format);
+                                     const Output& output, bool web = false);
 
 struct ListOptions {
     int max = 50;
@@ -19,15 +20,21 @@ struct ListOptions {
     std::string tag;         // "" any, else "key" or "key=value"
     bool archived = false;   // only archived ones
     bool all = false;        // archived ones too
-    Format format = Format::Table;
+    std::string parent;      // only children of this job
 };
-[[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options);
+[[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
+                                      const Output& output);
 
-[[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
+// Waits until the job has ended, unless told not to.
+[[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name,
+                                       bool no_wait);
 
-// Prints the log as it is written, then how the job ended; the exit code says it too. Goes on where it was
-// when the server restarts.
-[[nodiscard]] Outcome<Exit> stream_job(Session& session, const Console& console, const std::string& name);
+// What it waits for, or why it ended as it did.
+[[nodiscard]] Outcome<Exit> explain_job(Session& session, const Console& console, const std::string& name,
+                                        const Output& output);
+
+// For people; `job` as az shows it.
+std::string render_job(const wire::Json& job, const Console& console);
 
 bool is_terminal(std::string_view status);
 Exit exit_of_status(std::string_view status);
@@ -38,6 +45,5 @@ struct JobEnd {
     wire::Json error;
 };
 void print_end(const JobEnd& end, const Console& console);
-void print_document(const wire::Json& document, Format format, const Console& console);
 
 }  // namespace lavant::cli

@@ -21,7 +21,7 @@ TEST(ShowJob, PrintsFieldsThatPeopleRead) {
     FakeTerminal terminal;
     server.on("GET " + kWorkspacePath + "/jobs/j1", 200, kJob);
     Session session = server.session();
-    EXPECT_EQ(show_job(session, terminal.console(), "j1", Format::Table).value(), Exit::Completed);
+    EXPECT_EQ(show_job(session, terminal.console(), "j1", {}).value(), Exit::Completed);
     const std::string text = terminal.out.str();
     EXPECT_NE(text.find("environment  base:1"), std::string::npos) << text;
     EXPECT_NE(text.find("created      2026-01-02 03:04:05 UTC"), std::string::npos) << text;
@@ -33,7 +33,7 @@ TEST(ShowJob, AnUnknownJobIsARefusal) {
     FakeServer server;
     FakeTerminal terminal;
     Session session = server.session();
-    const auto outcome = show_job(session, terminal.console(), "nobody", Format::Table);
+    const auto outcome = show_job(session, terminal.console(), "nobody", {});
     ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(outcome.error().exit, Exit::Refused);
     EXPECT_EQ(outcome.error().error.message, "cannot get 'nobody': there is nothing here");
@@ -54,7 +54,7 @@ TEST(ListJobs, FollowsPagesWithoutLeavingTheServer) {
                   return response;
               });
     Session session = server.session();
-    EXPECT_EQ(list_jobs(session, terminal.console(), {}).value(), Exit::Completed);
+    EXPECT_EQ(list_jobs(session, terminal.console(), {}, {}).value(), Exit::Completed);
     EXPECT_EQ(split(terminal.out.str(), '\n').size(), 5U) << terminal.out.str();
 }
 

@@ -7,12 +7,16 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "cli/code_snapshot.h"
+#include "cli/git.h"
 #include "cli/job_commands.h"
+#include "cli/job_stream.h"
 #include "cli/local_server.h"
 #include "cli/upload.h"
 #include "core/spec/command_job.h"
+#include "wire/az_job.h"
 #include "wire/job_file.h"
 #include "wire/json.h"
 #include "wire/spec_to_arm.h"
@@ -30,10 +34,7 @@ constexpr std::size_t kExperimentCharsMax = 255;
 
 // The SDK's default: the name of the folder one is in, less blanks and what follows its last dot.
 std::string default_experiment() {
-    std::string here(4096, '\0');
-    if (::getcwd(here.data(), here.size()) == nullptr) return "Default";
-    here.resize(here.find('\0'));
-    std::string name = base_name_of(here);
+    std::string name = base_name_of(working_folder());
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos && dot > 0) name.resize(dot);
     std::erase(name, ' ');
@@ -102,6 +103,7 @@ class Submission {
     Submission(Session& session, Context& context)
         : session_(session), context_(context), uploader_(session, context.crypto) {}
 
+    Uploader& uploader() { return uploader_; }
     // `code` was read before, so that a broken folder starts no server.
     Outcome<Json> submit(CommandJobSpec job, const std::optional<Snapshot>& code) {
         wire::ResolvedJob resolved;
@@ -168,10 +170,15 @@ class Submission {
 };
 
 // Whatever is wrong with a job file, it is the user's to put right.
-Outcome<CommandJobSpec> load(const std::string& file, const std::vector<std::string>& settings) {
-    auto job = wire::load_job_file(file, settings);
+Outcome<CommandJobSpec> users_to_mend(Result<CommandJobSpec> job) {
     if (!job) return tl::make_unexpected(Failure(Exit::Usage, std::move(job).error()));
     return std::move(*job);
+}
+
+Outcome<CommandJobSpec> load(const std::string& file, const std::vector<std::string>& settings) {
+    if (file != "-") return users_to_mend(wire::load_job_file(file, settings));
+    LAVANT_TRY(const std::string text, read_all(STDIN_FILENO, limits::kYamlBytes));
+    return users_to_mend(wire::load_job_text(text, "standard input", working_folder(), settings));
 }
 
 Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Console& console) {
@@ -187,55 +194,121 @@ Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Cons
 Outcome<void> refuse_existing(Session& session, const std::string& name) {
     const auto known = session.get(session.job_path(name));
     if (known) {
-        return stop(Exit::Refused, ErrorCode::AlreadyExists,
-                    "cannot create job '" + name +
-                        "': a job of that name exists; choose another name or leave it out");
+        const std::string status = printable(known->get("properties.status").text());
+        return stop(
+            Exit::Refused, ErrorCode::AlreadyExists,
+            fmt::format("cannot create job '{0}': a job of that name exists and is {1}; choose another "
+                        "name, leave it out, or {2} first: lavant job {3} {0}",
+                        name, status, is_terminal(status) ? "delete it" : "look at it",
+                        is_terminal(status) ? "delete" : "show"));
     }
     if (known.error().error.code == ErrorCode::NotFound) return {};
     return tl::make_unexpected(known.error());
 }
 
-}  // namespace
+struct Prepared {
+    CommandJobSpec job;
+    std::optional<Snapshot> code;
+    GitState git;
+};
 
-Outcome<Exit> create_job(Context& context, const CreateOptions& options) {
+// Everything that can be wrong on this side, before a server is looked for.
+Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOptions& options) {
+    Prepared prepared{.job = std::move(job), .code = {}, .git = {}};
+    LAVANT_TRY(prepared.code, read_code(prepared.job, context.console));
+    if (!options.name.empty()) prepared.job.name = options.name;
+    if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
+    prepared.git = read_git(options.git_diff, context.variable);
+    for (const auto& [key, value] : prepared.git.properties) prepared.job.properties.emplace(key, value);
+    return prepared;
+}
+
+// Beside the job's logs, where a download finds it.
+void keep_diff(Uploader& uploader, const Console& console, const std::string& name, const GitState& git) {
+    if (git.diff_too_large)
+        console.err << "the diff of the dirty git tree is above 1 MiB and is not kept; commit what you run\n";
+    if (git.diff.empty()) return;
+    const auto kept = uploader.upload_artifact(artifact_prefix(name) + "system_logs/git.diff", git.diff);
+    if (!kept) console.err << "warning: the git diff is not kept: " << kept.error().error.message << "\n";
+}
+
+Outcome<void> save_definition(const std::string& path, const Json& az_job) {
+    LAVANT_TRY_VOID(write_file_atomically(path, wire::to_job_file(az_job).to_yaml(), 0644));
+    return {};
+}
+
+void say_web(const Console& console, const Json& az_job) {
+    const std::string_view url = az_job.get("services.Studio.endpoint").text();
+    if (!url.empty()) console.err << "web: " << printable(url) << "\n";
+}
+
+Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, const SubmitOptions& options,
+                     const Output& output) {
     const Console& console = context.console;
-    LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
-    LAVANT_TRY(const auto code, read_code(job, console));
-    if (!options.name.empty()) job.name = options.name;
-    if (job.experiment_name.empty()) job.experiment_name = default_experiment();
-    LAVANT_TRY(Session session, connect(context, options.data));
-    if (job.name.empty()) {
-        job.name = make_job_name(context.crypto);
+    if (prepared.job.name.empty()) {
+        prepared.job.name = make_job_name(context.crypto);
     } else {
-        LAVANT_TRY_VOID(refuse_existing(session, job.name));
+        LAVANT_TRY_VOID(refuse_existing(session, prepared.job.name));
     }
-    const std::string name = job.name;
+    const std::string name = prepared.job.name;
     Submission submission(session, context);
-    LAVANT_TRY(const Json made, submission.submit(std::move(job), code));
+    LAVANT_TRY(const Json made, submission.submit(std::move(prepared.job), prepared.code));
+    keep_diff(submission.uploader(), console, name, prepared.git);
     const std::string warning = made.get("properties.lavant.warning").string();
     if (!warning.empty())
         console.err << console.painted("warning: " + printable(warning), Colour::Yellow) << "\n";
+    const Json job = wire::to_az_job(made);
+    if (!options.save_as.empty()) LAVANT_TRY_VOID(save_definition(options.save_as, job));
+    if (options.web) say_web(console, job);
     if (!options.stream) {
-        if (options.format != Format::Table) {
-            print_document(made, options.format, console);
-            return Exit::Completed;
-        }
-        console.out << name << "  " << printable(made.get("properties.status").text()) << "\n";
-        console.out.flush();
-        console.err << "follow it with: lavant job stream " << name << "\n";
+        LAVANT_TRY_VOID(print(job, output, console,
+                              [&] { return name + "  " + printable(job["status"].text()) + "\n"; }));
+        if (output.format == Format::Table)
+            console.err << "follow it with: lavant job stream " << name << "\n";
         return Exit::Completed;
     }
     console.err << "job " << name << "\n";
     console.err.flush();
-    LAVANT_TRY(const Exit exit, stream_job(session, console, name));
-    if (options.format != Format::Table) {
+    LAVANT_TRY(const Exit exit, stream_job(session, context, name));
+    if (output.format != Format::Table) {
         LAVANT_TRY(const Json ended, session.get(session.job_path(name)));
-        print_document(ended, options.format, console);
+        LAVANT_TRY_VOID(print(wire::to_az_job(ended), output, console, [] { return std::string(); }));
     }
     return exit;
 }
 
-Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
+}  // namespace
+
+Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const CreateOptions& options,
+                         const Output& output) {
+    LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
+    LAVANT_TRY(Prepared prepared, prepare(context, std::move(job), options));
+    LAVANT_TRY(Session session, connect(context, choice));
+    return submit(session, context, std::move(prepared), options, output);
+}
+
+Outcome<Exit> create_job_from(Context& context, const ServerChoice& choice, const JobText& job,
+                              const SubmitOptions& options, const Output& output) {
+    LAVANT_TRY(CommandJobSpec spec,
+               users_to_mend(wire::load_job_text(job.text, job.label, job.folder, job.settings)));
+    LAVANT_TRY(Prepared prepared, prepare(context, std::move(spec), options));
+    LAVANT_TRY(Session session, connect(context, choice));
+    return submit(session, context, std::move(prepared), options, output);
+}
+
+Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& options,
+                        const Output& output) {
+    LAVANT_TRY(const Json arm, session.get(session.job_path(options.of)));
+    const std::string text = wire::to_job_file(wire::to_az_job(arm)).to_yaml();
+    LAVANT_TRY(CommandJobSpec job, users_to_mend(wire::load_job_text(text, "job '" + options.of + "'",
+                                                                     working_folder(), options.settings)));
+    if (!options.name.empty()) job.name = options.name;
+    if (job.display_name == options.of) job.display_name.clear();  // It was its name.
+    job.properties["lavant.rerun_of"] = options.of;
+    return submit(session, context, {.job = std::move(job), .code = {}, .git = {}}, options, output);
+}
+
+Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, const Output& output) {
     const Console& console = context.console;
     LAVANT_TRY(const CommandJobSpec job, load(options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
@@ -252,18 +325,16 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options) {
         for (const std::string& finding : findings) list.append(finding);
         result.set("azure", std::move(list));
     }
-    if (options.format != Format::Table) {
-        print_document(result, options.format, console);
-        return Exit::Completed;
-    }
-    console.out << options.file << " is valid";
-    if (code)
-        console.out << fmt::format("; code: {} file{}, {} bytes", code->files.size(),
-                                   code->files.size() == 1 ? "" : "s", code->bytes);
-    console.out << "\n";
-    if (options.for_azure && findings.empty()) console.out << "Azure would take it as it is\n";
-    for (const std::string& finding : findings) console.out << "  azure: " << printable(finding) << "\n";
-    console.out.flush();
+    LAVANT_TRY_VOID(print(result, output, console, [&] {
+        std::string text = options.file + " is valid";
+        if (code)
+            text += fmt::format("; code: {} file{}, {} bytes", code->files.size(),
+                                code->files.size() == 1 ? "" : "s", code->bytes);
+        text += "\n";
+        if (options.for_azure && findings.empty()) text += "Azure would take it as it is\n";
+        for (const std::string& finding : findings) text += "  azure: " + printable(finding) + "\n";
+        return text;
+    }));
     return Exit::Completed;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/datastore.h"
 #include "cli/job_commands.h"
 #include "cli/storage_list.h"
 #include "core/model/workspace.h"
@@ -24,24 +25,8 @@ constexpr std::uint64_t kRangeBytes = 32ULL << 20;
 constexpr int kAttempts = 3;
 constexpr std::size_t kBlobsMax = 1'000'000;
 
-struct Place {
-    std::string url;  // of the container
-    std::string signature;
-};
-
-Outcome<Place> open_datastore(Session& session, const std::string& datastore) {
-    const std::string path = session.workspace_path("/datastores/" + percent_encode(datastore));
-    LAVANT_TRY(const Json about, session.get(path));
-    LAVANT_TRY(const Json secret,
-               session.post(path + "/listSecrets",
-                            Json::object({{"expirableSecret", true}, {"expireAfterHours", 1}})));
-    const Json& properties = about["properties"];
-    return Place{fmt::format("https://{}.blob.core.windows.net/{}", properties["accountName"].text(),
-                             properties["containerName"].text()),
-                 secret["sasToken"].string()};
-}
-
-Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const Place& place, const std::string& prefix) {
+Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const DatastorePlace& place,
+                                            const std::string& prefix) {
     std::vector<ListedBlob> all;
     std::string marker;
     do {
@@ -87,7 +72,7 @@ Outcome<std::string> fetch_range(Session& session, const std::string& url, std::
     }
 }
 
-Outcome<void> fetch_blob(Session& session, const Place& place, const ListedBlob& blob,
+Outcome<void> fetch_blob(Session& session, const DatastorePlace& place, const ListedBlob& blob,
                          const std::string& path) {
     LAVANT_TRY_VOID(make_directories(parent_of(path), 0755));
     const std::string beside = path + ".part";
@@ -111,7 +96,7 @@ struct Counts {
 };
 
 // Everything below `prefix` (a folder with a slash at the end, or one blob) to `folder`.
-Outcome<Counts> fetch_tree(Session& session, const Console& console, const Place& place,
+Outcome<Counts> fetch_tree(Session& session, const Console& console, const DatastorePlace& place,
                            const std::string& prefix, const std::string& folder) {
     LAVANT_TRY(const auto blobs, list_blobs(session, place, prefix));
     Counts counts;
@@ -175,7 +160,7 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
         total.bytes += more.bytes;
     };
     if (options.output_name.empty()) {
-        LAVANT_TRY(const Place place, open_datastore(session, kArtifactDatastore));
+        LAVANT_TRY(const DatastorePlace place, open_datastore(session, kArtifactDatastore));
         LAVANT_TRY(const Counts more,
                    fetch_tree(session, console, place, artifact_prefix(options.name), folder + "/artifacts"));
         count(more);
@@ -189,7 +174,7 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
         }
         for (const Located& output : outputs) {
             if (!stays_inside(output.output)) continue;
-            LAVANT_TRY(const Place place, open_datastore(session, output.datastore));
+            LAVANT_TRY(const DatastorePlace place, open_datastore(session, output.datastore));
             LAVANT_TRY(const Counts more, fetch_tree(session, console, place, output.prefix,
                                                      folder + "/named-outputs/" + output.output));
             count(more);

@@ -43,10 +43,7 @@ int elapsed_ms(std::chrono::steady_clock::time_point since) {
 
 std::string absolute(const std::string& path) {
     if (path.starts_with("/")) return path;
-    std::string here(4096, '\0');
-    if (::getcwd(here.data(), here.size()) == nullptr) return path;
-    here.resize(here.find('\0'));
-    return here + "/" + path;
+    return working_folder() + "/" + path;
 }
 
 // The last lines a server that did not come up left behind.
@@ -253,30 +250,57 @@ Outcome<bool> stop_local_server(Context& context, const std::string& data) {
                             server->pid, data));
 }
 
-Outcome<Session> connect(Context& context, const std::string& data_flag) {
+namespace {
+
+// Flags before variables before the default.
+WorkspaceName choose_workspace(const Context& context, const WorkspaceName& flags) {
+    WorkspaceName chosen = default_workspace();
+    const auto choose = [&](const char* name, const std::string& flag, std::string& into) {
+        if (std::string value = flag.empty() ? context.variable(name) : flag; !value.empty())
+            into = std::move(value);
+    };
+    choose("LAVANT_SUB", flags.subscription, chosen.subscription);
+    choose("LAVANT_RG", flags.resource_group, chosen.resource_group);
+    choose("LAVANT_WS", flags.name, chosen.name);
+    return chosen;
+}
+
+}  // namespace
+
+std::optional<Session> connect_if_running(Context& context, const ServerChoice& choice) {
+    if (choice.data.empty() && !context.variable("LAVANT_ENDPOINT").empty()) {
+        auto session = connect(context, choice);
+        return session ? std::optional<Session>(std::move(*session)) : std::nullopt;
+    }
+    const auto data = data_folder(context, choice.data);
+    if (!data) return std::nullopt;
+    auto server = find_local_server(context, *data);
+    if (!server) return std::nullopt;
+    server->address.workspace = choose_workspace(context, choice.workspace);
+    return Session(std::move(server->client), std::move(server->address));
+}
+
+Outcome<Session> connect(Context& context, const ServerChoice& choice) {
+    const WorkspaceName workspace = choose_workspace(context, choice.workspace);
     const std::string configured = context.variable("LAVANT_ENDPOINT");
-    if (data_flag.empty() && !configured.empty()) {
+    if (choice.data.empty() && !configured.empty()) {
         ServerAddress address;
         address.url = configured;
         while (address.url.ends_with('/')) address.url.pop_back();
         address.ca_file = context.variable("LAVANT_CA");
         address.token = context.variable("LAVANT_TOKEN");
-        const auto or_default = [&](const char* name, std::string& into) {
-            if (std::string value = context.variable(name); !value.empty()) into = std::move(value);
-        };
-        or_default("LAVANT_SUB", address.workspace.subscription);
-        or_default("LAVANT_RG", address.workspace.resource_group);
-        or_default("LAVANT_WS", address.workspace.name);
+        address.workspace = workspace;
         auto client = context.make_client(address.ca_file);
         return Session(std::move(client), std::move(address));
     }
-    LAVANT_TRY(const std::string data, data_folder(context, data_flag));
+    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
     LAVANT_TRY(Started found, find_or_start_local_server(context, {data}));
     if (found.started) {
         context.console.err << "started a local server, data in " << data
                             << "; it leaves when idle, or with: lavant down\n";
         context.console.err.flush();
     }
+    found.server.address.workspace = workspace;
     return Session(std::move(found.server.client), std::move(found.server.address));
 }
 

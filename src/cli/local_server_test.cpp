@@ -68,7 +68,7 @@ TEST_F(LocalServerTest, FindsAServerThatAnswersOnly) {
 TEST_F(LocalServerTest, AConfiguredServerIsUsedWithoutAsking) {
     Context context = terminal_.context(server_);
     terminal_.variables = {{"LAVANT_ENDPOINT", "https://far/"}, {"LAVANT_TOKEN", "t"}, {"LAVANT_WS", "w"}};
-    const auto session = connect(context, "");
+    const auto session = connect(context, {});
     ASSERT_TRUE(session.has_value());
     EXPECT_EQ(session->address().url, "https://far");
     EXPECT_TRUE(session->workspace_path().ends_with(

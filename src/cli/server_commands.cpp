@@ -6,7 +6,6 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/job_commands.h"
 
 namespace lavant::cli {
 namespace {
@@ -52,8 +51,8 @@ Outcome<void> write_bundle(const Context& context, const std::string& path, cons
 
 }  // namespace
 
-Outcome<Exit> bring_up(Context& context, const std::string& data_flag, int port) {
-    LAVANT_TRY(const std::string data, data_folder(context, data_flag));
+Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port) {
+    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
     LAVANT_TRY(const Started found, find_or_start_local_server(context, {data, port, false}));
     context.console.out << fmt::format("{} at {}, data in {}\n",
                                        found.started ? "started" : "already running",
@@ -62,46 +61,43 @@ Outcome<Exit> bring_up(Context& context, const std::string& data_flag, int port)
     return Exit::Completed;
 }
 
-Outcome<Exit> take_down(Context& context, const std::string& data_flag) {
-    LAVANT_TRY(const std::string data, data_folder(context, data_flag));
+Outcome<Exit> take_down(Context& context, const ServerChoice& choice) {
+    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
     LAVANT_TRY(const bool stopped, stop_local_server(context, data));
     context.console.out << (stopped ? "stopped the server of " : "no server runs for ") << data << "\n";
     context.console.out.flush();
     return Exit::Completed;
 }
 
-Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format format) {
-    const std::string configured = data_flag.empty() ? context.variable("LAVANT_ENDPOINT") : "";
+Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Output& output) {
+    const std::string configured = choice.data.empty() ? context.variable("LAVANT_ENDPOINT") : "";
     Json status = Json::object();
     if (!configured.empty()) {
-        LAVANT_TRY(Session session, connect(context, ""));
+        LAVANT_TRY(Session session, connect(context, {}));
         ports::ClientRequest request;
         request.url = "/health";
         LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
         status.set("server", answer.status == 200 ? "running" : "not ready")
             .set("url", session.address().url);
     } else {
-        LAVANT_TRY(const std::string data, data_folder(context, data_flag));
+        LAVANT_TRY(const std::string data, data_folder(context, choice.data));
         const auto server = find_local_server(context, data);
         status.set("server", server ? "running" : "not running").set("data", data);
         if (server)
             status.set("url", server->address.url).set("pid", server->pid).set("version", server->version);
     }
-    if (format != Format::Table) {
-        print_document(status, format, context.console);
-    } else {
+    LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members()) fields.emplace_back(key, value.scalar_text());
-        context.console.out << render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
-        context.console.out.flush();
-    }
+        return render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
+    }));
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;
 }
 
-Outcome<Exit> print_environment(Context& context, const std::string& data_flag) {
-    LAVANT_TRY(const Session session, connect(context, data_flag));
+Outcome<Exit> print_environment(Context& context, const ServerChoice& choice) {
+    LAVANT_TRY(const Session session, connect(context, choice));
     const ServerAddress& address = session.address();
-    LAVANT_TRY(const std::string data, data_folder(context, data_flag));
+    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
     std::string bundle = address.ca_file;
     if (!address.ca_file.empty()) {
         LAVANT_TRY_VOID(make_directories(data));
@@ -139,21 +135,17 @@ Outcome<Exit> create_key(Session& session, const Console& console, const std::st
     return Exit::Completed;
 }
 
-Outcome<Exit> list_keys(Session& session, const Console& console, Format format) {
+Outcome<Exit> list_keys(Session& session, const Console& console, const Output& output) {
     LAVANT_TRY(const Json answer, session.get(session.own_path("/keys")));
     const Json& keys = answer["value"];
-    if (format != Format::Table) {
-        print_document(keys, format, console);
-        return Exit::Completed;
-    }
-    std::vector<std::vector<std::string>> rows;
-    for (const Json& key : keys.items()) {
-        rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()),
-                        printable(key["role"].text()), printable(key["createdAt"].text().substr(0, 19))});
-    }
-    console.out << render_table({{"ID"}, {"USER", Cut::First}, {"ROLE"}, {"CREATED (UTC)"}}, rows,
-                                console.width);
-    console.out.flush();
+    LAVANT_TRY_VOID(print(keys, output, console, [&] {
+        std::vector<std::vector<std::string>> rows;
+        for (const Json& key : keys.items()) {
+            rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()),
+                            printable(key["role"].text()), printable(key["createdAt"].text().substr(0, 19))});
+        }
+        return render_table({{"ID"}, {"USER", Cut::First}, {"ROLE"}, {"CREATED (UTC)"}}, rows, console.width);
+    }));
     return Exit::Completed;
 }
 

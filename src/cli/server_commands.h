@@ -6,19 +6,20 @@
 
 #include "cli/context.h"
 #include "cli/local_server.h"
+#include "cli/output.h"
 
 namespace lavant::cli {
 
-[[nodiscard]] Outcome<Exit> bring_up(Context& context, const std::string& data_flag, int port);
-[[nodiscard]] Outcome<Exit> take_down(Context& context, const std::string& data_flag);
-[[nodiscard]] Outcome<Exit> show_status(Context& context, const std::string& data_flag, Format format);
+[[nodiscard]] Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port);
+[[nodiscard]] Outcome<Exit> take_down(Context& context, const ServerChoice& choice);
+[[nodiscard]] Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Output& output);
 
 // Prints export lines for `eval "$(lavant env)"`, so that azure-ai-ml, mlflow and this command line find the
 // server.
-[[nodiscard]] Outcome<Exit> print_environment(Context& context, const std::string& data_flag);
+[[nodiscard]] Outcome<Exit> print_environment(Context& context, const ServerChoice& choice);
 
 [[nodiscard]] Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user);
-[[nodiscard]] Outcome<Exit> list_keys(Session& session, const Console& console, Format format);
+[[nodiscard]] Outcome<Exit> list_keys(Session& session, const Console& console, const Output& output);
 [[nodiscard]] Outcome<Exit> revoke_key(Session& session, const Console& console, const std::string& id);
 
 }  // namespace lavant::cli

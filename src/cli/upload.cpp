@@ -32,6 +32,16 @@ std::string signed_address(const std::string& address, const std::string& signat
     return query.empty() ? address : address + "?" + query;
 }
 
+ports::ClientRequest put_request(const std::string& address, const std::string& signature) {
+    ports::ClientRequest put;
+    put.method = "PUT";
+    put.url = signed_address(address, signature);
+    put.headers = storage_headers();
+    put.headers.emplace_back("x-ms-blob-type", "BlockBlob");
+    put.headers.emplace_back("Content-Type", "application/octet-stream");
+    return put;
+}
+
 }  // namespace
 
 std::string blob_address(const std::string& container_url, const std::string& name) {
@@ -79,8 +89,8 @@ Outcome<std::string> Uploader::upload_code(const Snapshot& snapshot) {
                     "cannot upload the code: the server named no place for it");
     }
     const std::size_t query = sas_uri.find('?');
-    const Target target{sas_uri.substr(0, query),
-                        query == std::string::npos ? "" : sas_uri.substr(query + 1)};
+    const DatastorePlace target{sas_uri.substr(0, query),
+                                query == std::string::npos ? "" : sas_uri.substr(query + 1)};
     const std::string prefix = snapshot.is_file ? "" : snapshot.name + "/";
     LAVANT_TRY_VOID(upload_all(snapshot, target, prefix, {guid, "1"}));
 
@@ -101,7 +111,7 @@ Outcome<Uploader::Uploaded> Uploader::upload_data(const std::string& path) {
                     "the input folder '" + path + "' has no file to send");
     }
     LAVANT_TRY(const std::string hash, object_hash(path, crypto_));
-    LAVANT_TRY(const Target target, default_datastore());
+    LAVANT_TRY(const DatastorePlace target, open_datastore(session_, kBlobDatastore));
     const std::string place = "LocalUpload/" + hash + "/";
     const std::string prefix = snapshot.is_file ? place : place + snapshot.name + "/";
     LAVANT_TRY_VOID(upload_all(snapshot, target, prefix, {random_guid(crypto_), "1"}));
@@ -110,25 +120,17 @@ Outcome<Uploader::Uploaded> Uploader::upload_data(const std::string& path) {
                     target.url + "/" + below};
 }
 
-Outcome<Uploader::Target> Uploader::default_datastore() {
-    const std::string path = session_.workspace_path(std::string("/datastores/") + kBlobDatastore);
-    LAVANT_TRY(const Json datastore, session_.get(path));
-    LAVANT_TRY(const Json secret,
-               session_.post(path + "/listSecrets",
-                             Json::object({{"expirableSecret", true}, {"expireAfterHours", 1}})));
-    const Json& properties = datastore["properties"];
-    const std::string signature = secret["sasToken"].string();
-    if (signature.empty()) {
-        return stop(Exit::Refused, ErrorCode::Internal,
-                    "cannot upload inputs: the server gave no signature for its datastore");
-    }
-    const std::string url = fmt::format("https://{}.blob.core.windows.net/{}",
-                                        properties["accountName"].text(), properties["containerName"].text());
-    return Target{url, signature};
+Outcome<void> Uploader::upload_artifact(const std::string& blob, std::string bytes) {
+    LAVANT_TRY(const DatastorePlace target, open_datastore(session_, kArtifactDatastore));
+    ports::ClientRequest put = put_request(blob_address(target.url, blob), target.signature);
+    put.body = std::move(bytes);
+    LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,
+               storage(std::move(put), "keep '" + blob + "'"));
+    return {};
 }
 
-Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const Target& target, const std::string& prefix,
-                                   const Mark& mark) {
+Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const DatastorePlace& target,
+                                   const std::string& prefix, const Mark& mark) {
     // The SDK marks the blob of the file that sorts first by its local path; both clients must look at the
     // same one.
     const auto first = std::min_element(snapshot.files.begin(), snapshot.files.end(),
@@ -159,15 +161,11 @@ Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const Target& targe
     return {};
 }
 
-Outcome<void> Uploader::put_file(const SnapshotFile& file, const Target& target, const std::string& blob) {
+Outcome<void> Uploader::put_file(const SnapshotFile& file, const DatastorePlace& target,
+                                 const std::string& blob) {
     const std::string address = blob_address(target.url, blob);
     if (file.bytes > kSinglePutBytesMax) return put_in_blocks(file, address, target.signature);
-    ports::ClientRequest put;
-    put.method = "PUT";
-    put.url = signed_address(address, target.signature);
-    put.headers = storage_headers();
-    put.headers.emplace_back("x-ms-blob-type", "BlockBlob");
-    put.headers.emplace_back("Content-Type", "application/octet-stream");
+    ports::ClientRequest put = put_request(address, target.signature);
     if (file.bytes > 0) put.body_file = file.source;
     put.timeout_s = 3'600;
     LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,

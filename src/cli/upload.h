@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/code_snapshot.h"
+#include "cli/datastore.h"
 #include "cli/session.h"
 #include "ports/crypto.h"
 
@@ -23,24 +24,21 @@ class Uploader {
     };
     [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path);
 
+    // A small file that belongs to a job.
+    [[nodiscard]] Outcome<void> upload_artifact(const std::string& blob, std::string bytes);
+
  private:
-    // A container's address without the query, and the signature that goes with every request.
-    struct Target {
-        std::string url;
-        std::string signature;
-    };
     struct Mark {  // what the finished upload's first blob says about itself
         std::string name;
         std::string version;
     };
 
-    Outcome<void> upload_all(const Snapshot& snapshot, const Target& target, const std::string& prefix,
-                             const Mark& mark);
-    Outcome<void> put_file(const SnapshotFile& file, const Target& target, const std::string& blob);
+    Outcome<void> upload_all(const Snapshot& snapshot, const DatastorePlace& target,
+                             const std::string& prefix, const Mark& mark);
+    Outcome<void> put_file(const SnapshotFile& file, const DatastorePlace& target, const std::string& blob);
     Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address,
                                 const std::string& signature);
     Outcome<ports::HttpResponse> storage(ports::ClientRequest request, std::string_view attempted);
-    Outcome<Target> default_datastore();
 
     Session& session_;
     ports::Crypto& crypto_;

@@ -1,9 +1,12 @@
 #pragma once
 // The command line: parses, wires the HTTP client, calls the commands of src/cli.
 
+#include <string>
+#include <vector>
+
 namespace lavant {
 
 // Everything but `agent`, which main dispatches before (it must start fast).
-int run_cli(int argc, char** argv);
+int run_cli(const std::vector<std::string>& words);
 
 }  // namespace lavant

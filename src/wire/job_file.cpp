@@ -67,18 +67,25 @@ Result<spec::CommandJobSpec> load_job_file(const std::string& path, const std::v
         return fail(ErrorCode::InvalidArgument,
                     "cannot read '" + path + "': it is a folder; name the job file in it");
     }
-    LAVANT_TRY(Document root, load_yaml(path));
-    if (!root.is_map()) {
-        return fail(ErrorCode::InvalidArgument, "'" + path + "' is not a job: it must be a mapping, but is " +
-                                                    std::string(name_of(root.kind)));
-    }
-    for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
+    LAVANT_TRY(const std::string text, read_file(path, limits::kYamlBytes));
     std::error_code error;
     const std::filesystem::path whole = std::filesystem::absolute(path, error);
     const std::string folder =
         (error ? std::filesystem::path(path) : whole).parent_path().lexically_normal().string();
+    return load_job_text(text, path, folder, sets);
+}
+
+Result<spec::CommandJobSpec> load_job_text(std::string_view text, const std::string& label,
+                                           const std::string& folder, const std::vector<std::string>& sets) {
+    LAVANT_TRY(Document root, parse_yaml(text, label));
+    if (!root.is_map()) {
+        return fail(
+            ErrorCode::InvalidArgument,
+            "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
+    }
+    for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
     auto job = spec::parse_command_job(root, disk_loader(folder));
-    return std::move(job).map_error(in(path));
+    return std::move(job).map_error(in(label));
 }
 
 std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {

@@ -13,6 +13,11 @@ namespace lavant::wire {
 [[nodiscard]] Result<spec::CommandJobSpec> load_job_file(const std::string& path,
                                                          const std::vector<std::string>& sets);
 
+// The same of a text; messages call it `label`, relative paths start from `folder`.
+[[nodiscard]] Result<spec::CommandJobSpec> load_job_text(std::string_view text, const std::string& label,
+                                                         const std::string& folder,
+                                                         const std::vector<std::string>& sets);
+
 // Reads real files; `folder` is the job file's.
 spec::ComponentLoader disk_loader(std::string folder);
 

@@ -1,0 +1,129 @@
+#include "cli/advice.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/console.h"
+
+namespace lavant::cli {
+namespace {
+
+using wire::Json;
+
+constexpr int kNotFound = 127;
+constexpr int kNotExecutable = 126;
+
+// Modules whose package is called otherwise.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kPackages = {{
+    {"PIL", "pillow"},
+    {"attr", "attrs"},
+    {"azureml", "azureml-core"},
+    {"bs4", "beautifulsoup4"},
+    {"cv2", "opencv-python-headless"},
+    {"dateutil", "python-dateutil"},
+    {"dotenv", "python-dotenv"},
+    {"fitz", "pymupdf"},
+    {"git", "gitpython"},
+    {"google.protobuf", "protobuf"},
+    {"jwt", "pyjwt"},
+    {"skimage", "scikit-image"},
+    {"sklearn", "scikit-learn"},
+    {"umap", "umap-learn"},
+    {"yaml", "pyyaml"},
+    {"zmq", "pyzmq"},
+}};
+
+std::string package_of(std::string_view module) {
+    for (const auto& [name, package] : kPackages)
+        if (module == name || module.starts_with(std::string(name) + ".")) return std::string(package);
+    return std::string(module.substr(0, module.find('.')));
+}
+
+// "ModuleNotFoundError: No module named 'sklearn.svm'" -> "sklearn.svm"; the last one counts.
+std::string missing_module(std::string_view log) {
+    constexpr std::string_view kSaid = "No module named ";
+    const std::size_t at = log.rfind(kSaid);
+    if (at == std::string_view::npos) return {};
+    std::string_view rest = log.substr(at + kSaid.size());
+    rest = rest.substr(0, rest.find('\n'));
+    if (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) {
+        rest.remove_prefix(1);
+        rest = rest.substr(0, rest.find_first_of("'\""));
+    }
+    const std::string_view module = trim(rest);
+    const bool plain =
+        !module.empty() && module.size() <= 100 &&
+        module.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+            std::string_view::npos;
+    return plain ? std::string(module) : std::string();
+}
+
+// What shells say: "sh: 1: foo: not found", "bash: line 1: foo: command not found".
+std::string missing_command(std::string_view log) {
+    for (const std::string_view said :
+         {": command not found", ": not found", ": No such file or directory"}) {
+        const std::size_t at = log.rfind(said);
+        if (at == std::string_view::npos) continue;
+        const std::string_view before = log.substr(0, at);
+        const std::size_t from = before.find_last_of(" \n");
+        const std::string_view word = before.substr(from == std::string_view::npos ? 0 : from + 1);
+        if (!word.empty() && word.size() <= 200) return printable(word);
+    }
+    return {};
+}
+
+bool is_host(std::string_view environment) {
+    return environment.empty() || environment == "host" || environment == "azureml:host";
+}
+
+std::string advise_on_module(const Json& job, const std::string& module) {
+    const std::string package = package_of(module);
+    const std::string environment = printable(job["environment"].text());
+    const std::string home = printable(job["properties"]["lavant.python_home"].text());
+    if (is_host(environment) || !home.empty())
+        return fmt::format("the job's Python ({}) has no module '{}': install it there with: {} install {}",
+                           home.empty() ? "the system's" : home, module,
+                           home.empty() ? "pip" : home + "/bin/pip", package);
+    return fmt::format(
+        "environment {} has no module '{}': add this line to the pip section of its conda file:\n    - {}",
+        environment, module, package);
+}
+
+}  // namespace
+
+std::string last_lines(std::string_view log, std::size_t lines) {
+    while (log.ends_with('\n')) log.remove_suffix(1);
+    std::size_t from = log.size();
+    for (std::size_t count = 0; count < lines; ++count) {
+        const std::size_t before = from == 0 ? std::string_view::npos : log.rfind('\n', from - 1);
+        if (before == std::string_view::npos) {
+            from = 0;
+            break;
+        }
+        from = before;
+    }
+    if (from > 0) ++from;
+    return std::string(log.substr(from));
+}
+
+std::string advise(const Json& job, std::string_view log_tail) {
+    const Json& error = job["error"];
+    if (!error.is_object()) return {};
+    const std::int64_t exit_code = error["exit_code"].integer();
+    if (const std::string module = missing_module(log_tail); !module.empty() && exit_code != 0)
+        return advise_on_module(job, module);
+    const std::string command = missing_command(log_tail);
+    if (exit_code == kNotFound && !command.empty())
+        return fmt::format(
+            "there is no command '{}' in environment {}: check the spelling, or install it there", command,
+            is_host(job["environment"].text()) ? "host" : printable(job["environment"].text()));
+    if (exit_code == kNotExecutable && !command.empty())
+        return fmt::format("make it executable: chmod +x {}", command);
+    return {};
+}
+
+}  // namespace lavant::cli

@@ -1,0 +1,125 @@
+#include "cli/job_stream.h"
+
+#include <poll.h>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/advice.h"
+#include "cli/companion.h"
+#include "cli/job_commands.h"
+#include "wire/az_job.h"
+
+namespace lavant::cli {
+namespace {
+
+using wire::Json;
+
+constexpr int kReconnectsMax = 200;
+constexpr int kReconnectPauseMs = 100;
+constexpr int kWaitSeconds = 30;
+constexpr int kAskSeconds = 3;
+constexpr std::size_t kTailBytes = 64U << 10;
+constexpr std::size_t kTailLines = 20;
+
+struct Progress {
+    std::uint64_t printed = 0;
+    std::string tail;  // the last bytes, for advice
+
+    void take(std::string_view bytes) {
+        printed += bytes.size();
+        tail += bytes;
+        if (tail.size() > 2 * kTailBytes) tail.erase(0, tail.size() - kTailBytes);
+    }
+};
+
+// One connection of the log; what it delivered is printed and counted.
+Outcome<void> follow_log(Session& session, Companion& companion, const std::string& name,
+                         Progress& progress) {
+    ports::ClientRequest request;
+    request.url = session.own_path(
+        fmt::format("/jobs/{}/logs?follow=1&offset={}", percent_encode(name), progress.printed));
+    request.timeout_s = 0;
+    request.on_bytes = [&](std::string_view bytes) {
+        if (bytes.empty()) return true;
+        progress.take(bytes);
+        return companion.write(bytes);
+    };
+    LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
+    if (answer.status < 200 || answer.status > 299)
+        return tl::make_unexpected(Session::refusal(answer, "read the log of job '" + name + "'"));
+    return {};
+}
+
+// What the job does right now, in one line. Over a connection of its own: the other one is busy with the log.
+std::string what_goes_on(Session& session, const std::string& name) {
+    ports::ClientRequest request;
+    request.url = session.own_path(fmt::format("/jobs/{}/explain", percent_encode(name)));
+    request.timeout_s = kAskSeconds;
+    const auto answer = session.send(std::move(request));
+    if (!answer || answer->status != 200) return session.address().url + " does not answer; trying again";
+    const auto body = wire::parse_json(answer->body);
+    if (!body) return {};
+    return printable((*body)["status"].text()) + ": " + printable((*body)["explanation"].text());
+}
+
+// On a terminal the last lines of the log stand right above; elsewhere they belong with the error.
+void print_failure(Session& session, const Console& console, const std::string& name,
+                   const Progress& progress) {
+    const auto arm = session.get(session.job_path(name));
+    if (!arm) return;
+    const Json job = wire::to_az_job(*arm);
+    const std::string tail = last_lines(progress.tail, kTailLines);
+    if (!console.out_is_terminal && !tail.empty()) {
+        console.err << "  the end of its log:\n";
+        for (const std::string_view line : split(tail, '\n'))
+            console.err << "    " << printable(line) << "\n";
+    }
+    if (const std::string advice = advise(job, progress.tail); !advice.empty())
+        console.err << "  " << advice << "\n";
+    console.err << fmt::format("  log: user_logs/std_log.txt, fetched by: lavant job download {}\n", name);
+    console.err.flush();
+}
+
+}  // namespace
+
+Outcome<Exit> stream_job(Session& session, Context& context, const std::string& name) {
+    const Console& console = context.console;
+    Progress progress;
+    Session second(context.make_client(session.address().ca_file), session.address());
+    Companion companion(
+        console, {.now = [&] { return what_goes_on(second, name); },
+                  .farewell = fmt::format("left job {0} running; come back with: lavant job stream {0}\n"
+                                          "or stop it with: lavant job cancel {0}",
+                                          name)});
+    const std::string wait =
+        session.own_path(fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), kWaitSeconds));
+    for (int failures = 0; failures <= kReconnectsMax;) {
+        const std::uint64_t before = progress.printed;
+        const auto followed = follow_log(session, companion, name, progress);
+        if (!followed && followed.error().exit != Exit::Unreachable)
+            return tl::make_unexpected(followed.error());
+        if (!console.out.good()) return Exit::Completed;  // Nobody reads any more (`… | head`).
+        // A log that ended for another reason than the job's end (the server restarts) is taken up again.
+        const auto job = followed ? session.get(wait) : Outcome<Json>(tl::make_unexpected(followed.error()));
+        if (job && (*job)["terminal"].boolean()) {
+            companion.stop();
+            if (!progress.tail.empty() && progress.tail.back() != '\n') console.out << "\n";
+            const std::string status = (*job)["status"].string();
+            print_end({name, status, (*job)["error"]}, console);
+            if (status == "Failed") print_failure(session, console, name, progress);
+            return exit_of_status(status);
+        }
+        const bool away = !job && (job.error().exit == Exit::Unreachable ||
+                                   job.error().error.code == ErrorCode::Unavailable);
+        if (!job && !away) return tl::make_unexpected(job.error());
+        failures = progress.printed > before || job ? 0 : failures + 1;
+        if (away) ::poll(nullptr, 0, kReconnectPauseMs);
+    }
+    return stop(Exit::Unreachable, ErrorCode::Unavailable,
+                fmt::format("cannot follow job '{}': {} does not answer; the job goes on, look again with: "
+                            "lavant job stream {}",
+                            name, session.address().url, name));
+}
+
+}  // namespace lavant::cli

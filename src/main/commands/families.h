@@ -1,0 +1,15 @@
+#pragma once
+// Every family of commands. Each adds itself to the tree.
+
+#include "main/commands/command_line.h"
+
+namespace lavant {
+
+void add_submit(CommandLine& line);         // submit
+void add_job_family(CommandLine& line);     // job …
+void add_server_family(CommandLine& line);  // up, down, status, env
+void add_key_family(CommandLine& line);     // key …
+void add_serve(CommandLine& line);          // serve, agent
+void add_shell_family(CommandLine& line);   // completion, man, version
+
+}  // namespace lavant

@@ -1,0 +1,89 @@
+// `lavant serve` and, for the help's sake, `lavant agent` (main.cpp runs it).
+
+#include "main/serve.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "main/commands/families.h"
+
+namespace lavant {
+namespace {
+
+using cli::Context;
+using cli::Exit;
+using cli::Outcome;
+
+constexpr int kIdleExitSeconds = 900;
+
+struct Options : ServeOptions {
+    int idle_exit_asked_s = -1;
+    std::string log_level = "info";
+};
+
+Outcome<Exit> serve(Context& context, const cli::ServerChoice& choice, Options& options) {
+    LAVANT_TRY(options.data, cli::data_folder(context, choice.data));
+    options.idle_exit_s = options.idle_exit_asked_s >= 0 ? options.idle_exit_asked_s
+                          : options.embedded             ? kIdleExitSeconds
+                                                         : 0;
+    const std::map<std::string, Level> levels{
+        {"debug", Level::Debug}, {"info", Level::Info}, {"warning", Level::Warning}, {"error", Level::Error}};
+    options.log.least = levels.at(options.log_level);
+    return static_cast<Exit>(run_serve(options));
+}
+
+void add_tls(CLI::App& command, Options& options) {
+    command.add_option("--name", options.names, "further host name or address for the certificate")
+        ->allow_extra_args(false)
+        ->take_all()
+        ->option_text("HOST");
+    CLI::Option* certificate =
+        command.add_option("--tls-cert", options.tls_certificate, "certificate of one's own (PEM)")
+            ->check(CLI::ExistingFile.description(""))
+            ->option_text("FILE");
+    CLI::Option* key = command.add_option("--tls-key", options.tls_key, "its key (PEM)")
+                           ->check(CLI::ExistingFile.description(""))
+                           ->option_text("FILE");
+    certificate->needs(key);
+    key->needs(certificate);
+}
+
+void add_log(CLI::App& command, Options& options) {
+    command.add_option("--log-file", options.log.file, "standard error if left out")->option_text("FILE");
+    command.add_flag("--log-json", options.log.json, "one JSON object per line");
+    command.add_option("--log-level", options.log_level, "debug, info, warning or error")
+        ->check(CLI::IsMember({"debug", "info", "warning", "error"}).description(""))
+        ->option_text("LEVEL");
+}
+
+}  // namespace
+
+void add_serve(CommandLine& line) {
+    auto& options = line.keep<Options>();
+    CLI::App& command = CommandLine::add(line.root(), "serve", "run a server in the foreground",
+                                         "lavant serve --port 8443 --data /srv/lavant");
+    command.add_option("--port", options.port, "0: any free one")
+        ->check(CLI::Range(0, 65'535).description(""))
+        ->option_text("PORT");
+    command.add_option("--address", options.address, "where to listen; 127.0.0.1 if left out")
+        ->option_text("ADDRESS");
+    add_tls(command, options);
+    command
+        .add_option("--idle-exit", options.idle_exit_asked_s,
+                    "leave after so many seconds without work; 0: never")
+        ->check(CLI::NonNegativeNumber.description(""))
+        ->option_text("SECONDS");
+    command.add_option("--keep-events", options.events_kept, "so many of the history; the oldest go")
+        ->check(CLI::Range(std::int64_t{1'000}, std::int64_t{1'000'000'000}).description(""))
+        ->option_text("COUNT");
+    add_log(command, options);
+    command.add_flag("--embedded", options.embedded)->group("");
+    command.add_option("--ready-fd", options.ready_fd)->group("");
+    command.add_option("--data", line.choice().data, "where everything is kept")->option_text("DIR");
+    line.runs(command,
+              [&line, &options](Context& context) { return serve(context, line.choice(), options); });
+
+    CommandLine::add(line.root(), "agent", "run a node; started by the server", "lavant agent --version");
+}
+
+}  // namespace lavant

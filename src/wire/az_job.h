@@ -1,0 +1,14 @@
+#pragma once
+// A job as az and the SDK show it: the job file's own words (snake case, `azureml:` references) with what the
+// server added. From the ARM resource.
+
+#include "wire/json.h"
+
+namespace lavant::wire {
+
+Json to_az_job(const Json& arm);
+
+// What of it is the user's, and makes the same job again when it is submitted as a job file.
+Json to_job_file(const Json& az_job);
+
+}  // namespace lavant::wire
