@@ -12,7 +12,7 @@
 
 #include "adapters/crypto_openssl/openssl_crypto.h"
 #include "adapters/host_checks/host_checks.h"
-#include "adapters/http_client/curl_client.h"
+#include "adapters/http_client/beast_client.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "main/commands/families.h"
@@ -116,12 +116,12 @@ int run_cli(const std::vector<std::string>& given) {
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
-        return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.ca_file = ca_file});
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
     Context context{console, variable, make_client, **crypto, own_path()};
     context.folder = working_folder();
     context.make_unverified_client = []() -> std::unique_ptr<ports::HttpClient> {
-        return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.verify = false});
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.verify = false});
     };
     context.person = person_at_terminal();
     context.check_host = check_host;
