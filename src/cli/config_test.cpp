@@ -17,7 +17,7 @@ namespace {
 class ConfigTest : public ::testing::Test {
  protected:
     ConfigTest() {
-        std::string pattern = ::testing::TempDir() + "/config.XXXXXX";
+        std::string pattern = ::testing::TempDir() + "config.XXXXXX";
         root_ = ::mkdtemp(pattern.data());
         variables_["HOME"] = root_ + "/people/ann";
         world_ = {.variable = [this](const std::string& name) { return variables_[name]; },
