@@ -141,6 +141,19 @@ void cancel_job(Context& context, const SharedCall& call) {
     });
 }
 
+// The rows are gone when this answers, and the files soon after.
+void delete_job(Context& context, const SharedCall& call) {
+    plane::DeleteJob gone;
+    gone.workspace = kWorkspaceKey;
+    gone.name = call->param("name");
+    gone.who = call->caller.user;
+    post(context, call, std::move(gone), [call](const plane::Answer&) {
+        HttpResponse response;
+        response.status = 204;
+        call->respond(std::move(response));
+    });
+}
+
 // Where the poller of a cancel looks: 202 until the job has ended.
 Result<HttpResponse> cancel_status(Context& context, const Call& call) {
     LAVANT_TRY(const Job job, load_job(context, call.param("name")));
@@ -184,6 +197,7 @@ void add_job_routes(Router& router, Context& context) {
     router.add("GET", jobs, answer_now(context, Need::Reader, list_jobs));
     router.add("GET", jobs + "/{name}", answer_now(context, Need::Reader, get_job));
     router.add("PUT", jobs + "/{name}", later(Need::Contributor, put_job));
+    router.add("DELETE", jobs + "/{name}", later(Need::Contributor, delete_job));
     router.add("POST", jobs + "/{name}/cancel", later(Need::Contributor, cancel_job));
     router.add("GET", jobs + "/{name}/operations/cancel", answer_now(context, Need::Reader, cancel_status));
 }

@@ -275,5 +275,18 @@ TEST(JobView, SlicesObjectsWithoutParsingThem) {
     EXPECT_TRUE(slice_object("{\"a").empty());
 }
 
+TEST_F(JobRoutes, DeletesAJobThatHasEnded) {
+    const auto remove = [this](const std::string& name) {
+        return world_.call({"DELETE", kWs + "/jobs/" + name, "", {}}).status;
+    };
+    world_.add_job("a1", JobStatus::Running);
+    EXPECT_EQ(remove("a1"), 409);
+    world_.set_status("a1", JobStatus::Completed);
+    EXPECT_EQ(remove("a1"), 204);
+    EXPECT_EQ(world_.call({"GET", kWs + "/jobs/a1", "", {}}).status, 404);
+    EXPECT_EQ(remove("a1"), 404);
+    EXPECT_EQ(put("a1", job_body()).status, 201);
+}
+
 }  // namespace
 }  // namespace lavant::api

@@ -106,7 +106,7 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
             continue;
         }
         if (output.uri.empty()) {
-            output.uri = to_short_uri({kBlobDatastore, "azureml/" + job_name + "/" + output.name + "/"});
+            output.uri = to_short_uri({kBlobDatastore, output_prefix(job_name) + output.name + "/"});
             continue;
         }
         std::string uri = replace_all(output.uri, "${{name}}", job_name);

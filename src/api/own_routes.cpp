@@ -124,6 +124,30 @@ void revoke_key(Context& context, const SharedCall& call) {
 
 // --- jobs ---
 
+constexpr std::int64_t kLookUpMax = 100;
+
+// What a name that is not written out may stand for: newest first, archived ones too.
+Result<HttpResponse> look_up_jobs(Context& context, const Call& call) {
+    ports::JobQuery query;
+    query.workspace = kWorkspaceKey;
+    query.archived = std::nullopt;
+    query.name_prefix = call.request.query_value("prefix").value_or("");
+    const std::string mine = call.request.query_value("mine").value_or("");
+    if (mine == "1" || mine == "true") query.created_by = call.caller.user;
+    const auto limit = parse_integer(call.request.query_value("limit").value_or("6"));
+    if (!limit || *limit < 1 || *limit > kLookUpMax)
+        return fail(ErrorCode::InvalidArgument, "limit is a number from 1 to " + std::to_string(kLookUpMax));
+    query.limit = static_cast<int>(*limit);
+    LAVANT_TRY(const auto jobs, context.ports.reader.list_jobs(query));
+    Json value = Json::array();
+    for (const Job& job : jobs)
+        value.append(Json::object({{"name", job.head.name},
+                                   {"status", name_of(job.head.status)},
+                                   {"createdAt", to_rfc3339(job.head.submitted_at)},
+                                   {"createdBy", job.body.created_by}}));
+    return json_response(200, Json::object({{"value", std::move(value)}}));
+}
+
 void explain_job(Context& context, const SharedCall& call) {
     const auto job = load_job(context, call->param("name"));
     if (!job) return call->respond(error_response(job.error()));
@@ -204,6 +228,7 @@ void add_own_routes(Router& router, Context& context) {
     router.add("GET", base + "/keys", answer_now(context, Need::Owner, list_keys));
     router.add("POST", base + "/keys", later(Need::Owner, create_key));
     router.add("DELETE", base + "/keys/{id}", later(Need::Owner, revoke_key));
+    router.add("GET", base + "/jobs", answer_now(context, Need::Reader, look_up_jobs));
     router.add("GET", base + "/jobs/{name}/explain", later(Need::Reader, explain_job));
     router.add("GET", base + "/jobs/{name}/wait", later(Need::Reader, start_job_wait));
     router.add("GET", base + "/jobs/{name}/events", later(Need::Reader, start_event_stream));

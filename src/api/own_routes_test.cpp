@@ -72,6 +72,26 @@ TEST_F(OwnRoutes, GivesEachRoleItsRights) {
     EXPECT_NE(secrets.body.find("sp=rl&"), std::string::npos) << "a reader's signature cannot write";
 }
 
+TEST_F(OwnRoutes, FindsJobsByTheBeginningOfTheirNamesAndOnesOwn) {
+    for (const char* name : {"abc", "abd", "b"}) world_.add_job(name, JobStatus::Running);
+    const auto names = [&](const std::string& query) {
+        std::string found;
+        const Json answer = parsed(get("/jobs?" + query));
+        for (const Json& job : answer["value"].items()) found += job["name"].string() + " ";
+        return found;
+    };
+    EXPECT_EQ(names("prefix=ab&limit=6"), "abd abc ");
+    EXPECT_EQ(names("prefix=ab&limit=1"), "abd ");
+    EXPECT_EQ(names("prefix=a%25"), "");
+    EXPECT_EQ(names("limit=1"), "b ");
+    const Json one = parsed(get("/jobs?prefix=b"))["value"].items().at(0);
+    EXPECT_EQ(one["status"].text(), "Running");
+    EXPECT_TRUE(one.has("createdAt"));
+    EXPECT_EQ(names("mine=1"), one["createdBy"].text() == "ann" ? "b abd abc " : "");
+    for (const char* limit : {"0", "101", "x", "-1"})
+        EXPECT_EQ(world_.call({"GET", std::string("/lavant/v1/jobs?limit=") + limit, "", {}}).status, 400);
+}
+
 TEST_F(OwnRoutes, LetsAJobsTokenReadItsOwnJobOnly) {
     const Job job = world_.add_job("a1", JobStatus::Running);
     world_.add_job("a2", JobStatus::Running);
@@ -81,6 +101,8 @@ TEST_F(OwnRoutes, LetsAJobsTokenReadItsOwnJobOnly) {
     EXPECT_EQ(status_with(token, "POST", kWs + "/jobs/a1/cancel"), 403);
     EXPECT_EQ(status_with(token, "GET", "/storage/acct/azureml/x"), 403);
     EXPECT_EQ(status_with(token, "GET", "/lavant/v1/nodes"), 403);
+    EXPECT_EQ(status_with(token, "GET", "/lavant/v1/jobs?mine=1"), 403);
+    EXPECT_EQ(status_with(token, "DELETE", kWs + "/jobs/a1"), 403);
 }
 
 TEST_F(OwnRoutes, GivesAJobsTokenNothingElseOfTheSameName) {
@@ -232,8 +254,7 @@ TEST_F(OwnRoutes, ShowsTheLogsOfAllAttemptsOneAfterTheOther) {
     EXPECT_EQ(log->streamed, "first\nsecond\n");
     EXPECT_TRUE(log->finished);
     EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?offset=3", "", {}})->streamed, "st\nsecond\n");
-    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1&offset=8", "", {}})->streamed,
-              "cond\n");
+    EXPECT_EQ(world_.start({"GET", "/lavant/v1/jobs/a1/logs?follow=1&offset=8", "", {}})->streamed, "cond\n");
 }
 
 TEST_F(OwnRoutes, ReadsNoLogOnTheThreadThatTellsOfTheEnd) {

@@ -132,6 +132,15 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         CHECK(store.commit(batch).has_value(), "the memory store commits");
         return plane::Answer{.job = store.find_job(kWorkspaceKey, edit->name).value()};
     }
+    if (auto* gone = std::get_if<plane::DeleteJob>(&event)) {
+        const auto job = store.find_job(kWorkspaceKey, gone->name).value();
+        if (!job) return fail(ErrorCode::NotFound, "there is no job '" + gone->name + "'");
+        if (!is_terminal(job->head.status)) return fail(ErrorCode::Conflict, "cancel it first");
+        WriteBatch batch;
+        batch.jobs_removed.push_back({job->head.id, job->head.version});
+        CHECK(store.commit(batch).has_value(), "the memory store commits");
+        return plane::Answer{.job = job};
+    }
     if (auto* assets = std::get_if<plane::WriteAssets>(&event)) {
         WriteBatch batch;
         batch.assets = assets->writes;

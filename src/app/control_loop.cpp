@@ -69,6 +69,8 @@ Result<void> ControlLoop::enrich(plane::Event& event) {
         return look_up(cancel->workspace, cancel->name, cancel->stored);
     if (auto* edit = std::get_if<plane::EditJob>(&event))
         return look_up(edit->workspace, edit->name, edit->stored);
+    if (auto* gone = std::get_if<plane::DeleteJob>(&event))
+        return look_up(gone->workspace, gone->name, gone->stored);
     return {};
 }
 

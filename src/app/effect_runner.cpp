@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/job_files.h"
 #include "app/staging.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
@@ -10,7 +11,8 @@ namespace lavant::app {
 namespace {
 
 constexpr int kNodeThreads = 4;
-constexpr int kFileThreads = 1;
+constexpr int kFileThreads = 1;  // so that two runs of one effect follow each other
+constexpr std::size_t kDroppedKept = 100'000;
 
 }  // namespace
 
@@ -39,12 +41,23 @@ Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
     if (const auto* start = std::get_if<StartNode>(&entry.effect)) return carry_out(*start, entry.id);
     if (const auto* stop = std::get_if<StopNode>(&entry.effect)) return ports_.nodes.stop_node(stop->node);
     if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) return carry_out(*publish);
-    const auto& drop = std::get<DropStaged>(entry.effect);
-    return drop_staged(ports_.blobs, drop.job, drop.attempt);
+    if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
+        return drop_staged(ports_.blobs, drop->job, drop->attempt);
+    return carry_out(std::get<DropJobFiles>(entry.effect), entry.id);
 }
 
 Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t outbox) {
     return ports_.nodes.start_node({effect, ports_.make_enrol_token(effect.node, outbox)});
+}
+
+// After a commit that failed the outbox is run again, beside what is under way. Once the first run has been
+// told of, the name may belong to another job: a second one must not touch its files.
+Result<void> PooledEffectRunner::carry_out(const DropJobFiles& effect, std::int64_t outbox) {
+    if (dropped_.contains(outbox)) return {};
+    LAVANT_TRY_VOID(drop_job_files(ports_.blobs, effect.name));
+    if (dropped_.size() >= kDroppedKept) dropped_.erase(dropped_.begin());
+    dropped_.insert(outbox);
+    return {};
 }
 
 Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {

@@ -1,7 +1,9 @@
 #pragma once
 // Carries the outbox's effects out on threads of its own and tells the control loop how each went.
 
+#include <cstdint>
 #include <functional>
+#include <set>
 
 #include "base/executor.h"
 #include "core/plane/events.h"
@@ -28,9 +30,11 @@ class PooledEffectRunner final : public ports::EffectRunner {
     Result<void> carry_out(const OutboxEntry& entry);
     Result<void> carry_out(const StartNode& effect, std::int64_t outbox);
     Result<void> carry_out(const PublishOutputs& effect);
+    Result<void> carry_out(const DropJobFiles& effect, std::int64_t outbox);
 
     EffectPorts ports_;
-    Executor nodes_;  // starting and stopping machines may take long
+    std::set<std::int64_t> dropped_;  // effects of DropJobFiles that are done; the file thread only
+    Executor nodes_;                  // starting and stopping machines may take long
     Executor files_;
 };
 

@@ -73,6 +73,44 @@ TEST_F(EffectRunner, DropsWhatNobodyWillPublish) {
     EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-3"});
 }
 
+TEST_F(EffectRunner, RemovesTheFilesOfADeletedJobAndOfNoOther) {
+    for (const char* job : {"a", "ab"}) {
+        put("azureml/" + std::string(job) + "/model/weights");
+        for (const char* file : {"/user_logs/std_log.txt", "/outputs/x/y"})
+            ASSERT_TRUE(
+                blobs_->put_bytes(kArtifactContainer, "ExperimentRun/dcid." + std::string(job) + file, "x"));
+    }
+    put("azureml/other");
+    for (int repeated = 0; repeated < 2; ++repeated)
+        EXPECT_TRUE(run(DropJobFiles{.job = {5}, .workspace = "w", .name = "a"}).succeeded);
+    EXPECT_FALSE(has("azureml/a/model/weights"));
+    EXPECT_TRUE(has("azureml/ab/model/weights"));
+    EXPECT_TRUE(has("azureml/other"));
+    const auto left = blobs_->list({.container = kArtifactContainer, .prefix = "ExperimentRun/"});
+    ASSERT_EQ(left->blobs.size(), 2U);
+    EXPECT_EQ(left->blobs[0].name, "ExperimentRun/dcid.ab/outputs/x/y");
+}
+
+TEST_F(EffectRunner, RemovesFilesOnceHoweverOftenItIsRun) {
+    std::vector<bool> told;
+    std::promise<void> all;
+    PooledEffectRunner runner(
+        {.nodes = nodes_, .blobs = *blobs_, .make_enrol_token = {}, .post = [&](const plane::Event& event) {
+             told.push_back(std::get<plane::EffectDone>(event).succeeded);
+             if (told.size() == 1) put("azureml/a/model/of_a_new_job");
+             if (told.size() == 2) all.set_value();
+         }});
+    put("azureml/a/model/weights");
+    const OutboxEntry entry{7, DropJobFiles{.job = {5}, .workspace = "w", .name = "a"}};
+    runner.run(entry);
+    runner.run(entry);
+    all.get_future().wait();
+    runner.stop();
+    EXPECT_EQ(told, (std::vector<bool>{true, true}));
+    EXPECT_FALSE(has("azureml/a/model/weights"));
+    EXPECT_TRUE(has("azureml/a/model/of_a_new_job"));
+}
+
 TEST_F(EffectRunner, SweepsWhatNoLiveAttemptOwns) {
     for (const char* folder : {"5-1", "5-2", "6-1", "odd"})
         put(".lavant-staging/" + std::string(folder) + "/data/model");

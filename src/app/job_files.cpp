@@ -22,6 +22,13 @@ std::string render_lifecycle(const std::vector<HistoryEvent>& events) {
     return text;
 }
 
+Result<void> drop_job_files(ports::BlobStore& blobs, const std::string& job_name) {
+    const std::string artifacts = artifact_prefix(job_name);
+    const std::string outputs = output_prefix(job_name);
+    LAVANT_TRY_VOID(blobs.remove_folder(kArtifactContainer, artifacts.substr(0, artifacts.size() - 1)));
+    return blobs.remove_folder(kBlobContainer, outputs.substr(0, outputs.size() - 1));
+}
+
 // A file that only grows: one that is at least as long is up to date.
 Result<void> JobFiles::keep(const std::string& blob, std::string_view text) const {
     LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, blob));
@@ -37,20 +44,27 @@ Result<void> JobFiles::refresh_below(const std::string& job_name, std::string_vi
     if (!lifecycle && !logs) return {};
     LAVANT_TRY(const auto job, reader_.find_job(workspace_, job_name));
     if (!job) return {};
-    const std::string folder = artifact_prefix(job_name);
+    LAVANT_TRY_VOID(keep_of_job(*job, lifecycle, logs));
+    // Deleted while we wrote: its files may have gone before ours came.
+    LAVANT_TRY(const auto now, reader_.find_job(workspace_, job_name));
+    return now ? Result<void>{} : drop_job_files(blobs_, job_name);
+}
+
+Result<void> JobFiles::keep_of_job(const Job& job, bool lifecycle, bool logs) const {
+    const std::string folder = artifact_prefix(job.head.name);
     if (lifecycle) {
-        LAVANT_TRY(const auto events, reader_.list_job_events(job->head.id));
+        LAVANT_TRY(const auto events, reader_.list_job_events(job.head.id));
         // Of an old job's history the beginning may be gone: a file that has it is better.
         const bool whole = !events.empty() && events.front().what == name_of(JobStatus::Queued);
         LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, folder + std::string(kLifecycle)));
         if (whole || !kept) LAVANT_TRY_VOID(keep(folder + std::string(kLifecycle), render_lifecycle(events)));
     }
     if (!logs) return {};
-    LAVANT_TRY(const auto tasks, reader_.list_tasks(job->head.id));
+    LAVANT_TRY(const auto tasks, reader_.list_tasks(job.head.id));
     for (const Task& task : tasks) {
         if (task.end.log.empty() || task.ref.index != 0) continue;
         // Read after the task: a commit between may have ended it and begun the next attempt.
-        LAVANT_TRY(const auto now, reader_.find_job(workspace_, job_name));
+        LAVANT_TRY(const auto now, reader_.find_job(workspace_, job.head.name));
         const bool older = now && task.ref.attempt < now->head.attempt;
         const std::string aside = older ? "attempt_" + std::to_string(task.ref.attempt) + "/" : "";
         LAVANT_TRY_VOID(keep(folder + std::string(kLogs) + aside + "std_log.txt", task.end.log));

@@ -16,6 +16,10 @@ namespace lavant::app {
 
 std::string render_lifecycle(const std::vector<HistoryEvent>& events);
 
+// Everything that a job made and that lies in its own places: artifacts, and named outputs that were given no
+// other place. Nothing there: done.
+[[nodiscard]] Result<void> drop_job_files(ports::BlobStore& blobs, const std::string& job_name);
+
 class JobFiles {
  public:
     JobFiles(ports::Reader& reader, ports::BlobStore& blobs, std::string workspace)
@@ -28,6 +32,7 @@ class JobFiles {
  private:
     [[nodiscard]] Result<void> refresh_below(const std::string& job, std::string_view at) const;
     [[nodiscard]] Result<void> keep(const std::string& blob, std::string_view text) const;
+    [[nodiscard]] Result<void> keep_of_job(const Job& job, bool lifecycle, bool logs) const;
     ports::Reader& reader_;
     ports::BlobStore& blobs_;
     const std::string workspace_;

@@ -184,4 +184,20 @@ Outcome<Session> connect(Context& context, const ServerChoice& flags) {
     return connect_locally(context, data, workspace);
 }
 
+std::optional<Session> connect_if_running(Context& context, const ServerChoice& flags) {
+    const ServerInUse chosen = server_in_use(context, flags);
+    const std::string behind =
+        chosen.kind == ServerInUse::Kind::Endpoint ? embedded_behind(context, chosen.name) : "";
+    if (chosen.kind != ServerInUse::Kind::Local && behind.empty()) {
+        auto session = connect(context, flags);
+        return session ? std::optional<Session>(std::move(*session)) : std::nullopt;
+    }
+    const Outcome<std::string> data =
+        behind.empty() ? data_folder(context, flags.data) : Outcome<std::string>(behind);
+    auto server = data ? find_local_server(context, *data) : std::nullopt;
+    if (!server) return std::nullopt;
+    server->address.workspace = with_flags(context.config, flags).workspace();
+    return Session(std::move(server->client), std::move(server->address));
+}
+
 }  // namespace lavant::cli

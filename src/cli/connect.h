@@ -2,6 +2,7 @@
 // Which server a command talks to: --data or --context, else LAVANT_ENDPOINT, else LAVANT_CONTEXT, else
 // `context` of a configuration file, else what `lavant context use` chose, else the embedded one.
 
+#include <optional>
 #include <string>
 
 #include "cli/context.h"
@@ -33,5 +34,7 @@ std::string embedded_behind(const Context& context, const std::string& url);
 
 // Starts the embedded server if that is the choice and none runs.
 [[nodiscard]] Outcome<Session> connect(Context& context, const ServerChoice& flags);
+// The same, but nothing is started.
+std::optional<Session> connect_if_running(Context& context, const ServerChoice& flags);
 
 }  // namespace lavant::cli

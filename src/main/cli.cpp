@@ -81,6 +81,7 @@ int run_cli(const std::vector<std::string>& words) {
     ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
     std::ios::sync_with_stdio(false);
     CommandLine line(Manner::Lavant);
+    add_submit(line);
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
@@ -88,6 +89,7 @@ int run_cli(const std::vector<std::string>& words) {
     add_context_family(line);
     add_doctor(line);
     add_serve(line);
+    add_shell_family(line);
     int exit_code = 0;
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;

@@ -84,6 +84,9 @@ class BlobStore {
     // What cannot be moved stays, is told of, and keeps nothing else back.
     [[nodiscard]] virtual Result<void> publish(const std::string& container, const std::string& from,
                                                const std::string& to) = 0;
+    // Removes every blob below `folder` (none there: done). Out of sight at once, as a whole.
+    [[nodiscard]] virtual Result<void> remove_folder(const std::string& container,
+                                                     const std::string& folder) = 0;
     // The folders right below kStagingFolder, and the end of one with all that is in it (none there: done).
     [[nodiscard]] virtual Result<std::vector<std::string>> list_staged(const std::string& container) = 0;
     [[nodiscard]] virtual Result<void> drop_staged(const std::string& container,

@@ -44,6 +44,8 @@ struct JobQuery {
     std::string status;                    // "" any, else one status name
     std::string experiment;                // "" any
     std::string tag;                       // "" any, else "key" or "key=value"
+    std::string name_prefix = {};          // "" any; every byte stands for itself
+    std::string created_by = {};           // "" any
     std::int64_t before_id = 0;            // paging: only ids below this; 0 from the newest
     int limit = 100;
 };

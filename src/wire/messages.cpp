@@ -38,6 +38,7 @@ BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))
 BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt))
 BOOST_DESCRIBE_STRUCT(DropStaged, (), (job, attempt))
+BOOST_DESCRIBE_STRUCT(DropJobFiles, (), (job, workspace, name))
 
 namespace wire {
 

@@ -111,6 +111,87 @@ TEST_P(StoreContract, HeadWithAnyOtherVersionIsAConflict) {
     expect_conflict(absent);
 }
 
+TEST_P(StoreContract, FindsJobsByTheBeginningOfTheirNames) {
+    std::int64_t id = 0;
+    for (const std::string name : {"abc", "ab", "abd", "ABC", "ab%", "ab_", "a", "b", "ac"})
+        commit(with_jobs({a_job(++id, name)}));
+    commit(with_jobs({a_job(++id, "ab\xff"), a_job(++id, "\xff\xff")}));
+    const auto named = [&](const std::string& prefix, int limit = 100) {
+        return ids(
+            {.workspace = kWorkspace, .archived = std::nullopt, .name_prefix = prefix, .limit = limit});
+    };
+    EXPECT_EQ(named("ab"), (Ids{10, 6, 5, 3, 2, 1}));
+    EXPECT_EQ(named("ab", 2), (Ids{10, 6}));
+    EXPECT_EQ(named("ab%"), Ids{5});
+    EXPECT_EQ(named("ab_"), Ids{6});
+    EXPECT_EQ(named("abcd"), Ids{});
+    EXPECT_EQ(named("\xff"), Ids{11});
+    EXPECT_EQ(named("ab\xff"), Ids{10});
+    EXPECT_EQ(ids({.workspace = "other", .name_prefix = "ab"}), Ids{});
+}
+
+TEST_P(StoreContract, FindsTheNewestJobsOfOneUser) {
+    for (std::int64_t id = 1; id <= 4; ++id) {
+        Job job = a_job(id);
+        job.body.created_by = id % 2 == 0 ? "ann" : "bob";
+        job.meta.archived = id == 4;
+        commit(with_jobs({job}));
+    }
+    EXPECT_EQ(ids({.workspace = kWorkspace, .archived = std::nullopt, .created_by = "ann", .limit = 1}),
+              Ids{4});
+    EXPECT_EQ(ids({.workspace = kWorkspace, .created_by = "ann"}), Ids{2});
+    EXPECT_EQ(ids({.workspace = kWorkspace, .name_prefix = "job-", .created_by = "bob"}), (Ids{3, 1}));
+    EXPECT_EQ(ids({.workspace = kWorkspace, .created_by = "nobody"}), Ids{});
+}
+
+TEST_P(StoreContract, RemovedJobGoesWithAllThatIsItsButItsHistory) {
+    Job job = a_job(1);
+    job.meta.tags = {{"team", "vision"}};
+    WriteBatch batch = with_jobs({job, a_job(2)});
+    batch.tasks = {a_task(1, 1, 0), a_task(2, 1, 0)};
+    batch.events = {an_event(1, 1)};
+    commit(batch);
+    WriteBatch removal;
+    removal.jobs_removed = {{job.head.id, job.head.version}};
+    removal.metas_changed = {{job.head.id, {.display_name = "edited in the same batch"}}};
+    commit(removal);
+    reopen();
+    EXPECT_EQ(*reader().find_job(kWorkspace, "job-1"), std::nullopt);
+    EXPECT_TRUE(reader().list_tasks({1})->empty());
+    EXPECT_EQ(reader().list_tasks({2})->size(), 1U);
+    EXPECT_EQ(reader().list_job_events({1})->size(), 1U);
+    EXPECT_EQ(ids({.workspace = kWorkspace}), (Ids{2}));
+    EXPECT_EQ(ids({.workspace = kWorkspace, .tag = "team"}), Ids{});
+    EXPECT_EQ(store().load_launch({1}).error().code, ErrorCode::NotFound);
+    EXPECT_EQ(store().load_live()->last_job, 2);
+    commit(with_jobs({a_job(3, "job-1")}));  // The name is free, the number is not.
+    EXPECT_EQ(ids({.workspace = kWorkspace}), (Ids{3, 2}));
+}
+
+TEST_P(StoreContract, RemovalOfTheNewestJobKeepsItsNumberTaken) {
+    commit(with_jobs({a_job(1)}));
+    WriteBatch removal;
+    removal.jobs_removed = {{{1}, 1}};
+    commit(removal);
+    reopen();
+    EXPECT_EQ(store().load_live()->last_job, 1);
+    EXPECT_TRUE(store().load_live()->jobs.empty());
+}
+
+TEST_P(StoreContract, RemovalOfAJobThatIsOtherThanExpectedIsAConflict) {
+    commit(with_jobs({a_job(1)}));
+    for (const JobRemoval& wrong : {JobRemoval{{1}, 0}, JobRemoval{{1}, 2}, JobRemoval{{9}, 1}}) {
+        WriteBatch batch;
+        batch.events = {an_event(1, 1)};
+        batch.jobs_removed = {wrong};
+        expect_conflict(batch);
+    }
+    WriteBatch twice;
+    twice.jobs_removed = {{{1}, 1}, {{1}, 1}};
+    expect_conflict(twice);
+    EXPECT_NE(*store().find_job(kWorkspace, "job-1"), std::nullopt);
+}
+
 TEST_P(StoreContract, TakenNameOrNumberIsAConflictAndTheWholeBatchIsLeftOut) {
     commit(with_jobs({a_job(1)}));
     expect_conflict(with_jobs({a_job(2), a_job(3, "job-1")}));

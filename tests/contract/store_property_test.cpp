@@ -31,6 +31,12 @@ void expect_same_jobs(StoreBackend& a, StoreBackend& b) {
                                                 .before_id = 20,
                                                 .limit = 7};
                     expect_equal(a.reader().list_jobs(query), b.reader().list_jobs(query), "jobs");
+                    ports::JobQuery owned = query;
+                    owned.created_by = "user-1";
+                    expect_equal(a.reader().list_jobs(owned), b.reader().list_jobs(owned), "a user's jobs");
+                    ports::JobQuery named = owned;
+                    named.name_prefix = "job-1";
+                    expect_equal(a.reader().list_jobs(named), b.reader().list_jobs(named), "named alike");
                 }
 }
 

@@ -27,6 +27,10 @@ void World::check_step() {
     for (const HistoryEvent& event : *events) {
         events_seen_ = event.sequence;
         if (event.kind != "job") continue;
+        if (event.what == "Deleted") {
+            if (terminal_[event.job] == 0) return fail(event.subject + " was deleted before its end");
+            continue;
+        }
         const std::optional<JobStatus> status = parse_job_status(event.what);
         if (!status) return fail("an event that is no status: " + event.what);
         if (terminal_[event.job] > 0)
@@ -65,6 +69,11 @@ void World::check_end() {
             fail("the submission of " + asked.name + " was never acknowledged");
             continue;
         }
+        if (asked.deleted) {
+            if (found->has_value()) fail("deleted and still there: " + asked.name);
+            if (files_.contains(asked.name)) fail("deleted, and its files are still there: " + asked.name);
+            continue;
+        }
         if (!found->has_value()) {
             fail("acknowledged and lost: " + asked.name);
             continue;
@@ -85,6 +94,7 @@ void World::check_end() {
         if (can_never_publish(head.id)) fail(asked.name + " is Completed without its outputs");
         if (outputs && published_[head.id] != std::set<int>{head.attempt})
             fail("outputs of " + asked.name + " are missing");
+        if (outputs && files_[asked.name] != head.id) fail("the files of " + asked.name + " are gone");
     }
     for (const auto& [id, node] : nodes_)
         if (node->machine_up) fail(to_string(id) + " is still there");

@@ -8,6 +8,7 @@ using namespace std::chrono_literals;
 
 void World::start_server() {
     ++server_generation_;
+    dropped_.clear();
     dying_ = false;
     plane::Settings settings;
     settings.capacity = {.cpu_millis = 5000, .memory_bytes = 50};
@@ -118,7 +119,8 @@ bool World::is_out_of_reach(NodeId id) const {
 
 // An effect under way when the server dies may still happen; its result is lost.
 void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
-    if (generation != server_generation_ && chance(50)) return;
+    const auto* drop_all = std::get_if<DropJobFiles>(&entry.effect);
+    if (generation != server_generation_ && (drop_all != nullptr || chance(50))) return;
     const bool fails = nemeses_on_ && nemeses_.bad_provider && chance(15);
     std::string problem = fails ? "out of order" : "";
     ErrorCode code = ErrorCode::Unavailable;
@@ -132,10 +134,13 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         const auto* stop = std::get_if<StopNode>(&entry.effect);
         if (stop != nullptr && is_out_of_reach(stop->node)) problem = "it does not answer";
         if (stop != nullptr && problem.empty()) stop_node(stop->node);
+        if (drop_all != nullptr) drop_files(*drop_all, entry.id);
         if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
             staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
-            published_[publish->job].insert(publish->attempt);
+            // A second time there is nothing left to move.
+            if (published_[publish->job].insert(publish->attempt).second)
+                files_[publish->name] = publish->job;
             if (published_[publish->job].size() > 1)
                 fail("outputs of two attempts published: " + publish->name);
             if (!staged_[publish->job].contains(publish->attempt))
@@ -144,6 +149,15 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     }
     if (generation != server_generation_) return;
     post(plane::EffectDone{entry.id, problem.empty(), problem, code});
+}
+
+// The server's own process removes files, each effect once: nothing of it happens after that process died.
+void World::drop_files(const DropJobFiles& drop, std::int64_t outbox) {
+    if (!dropped_.insert(outbox).second) return;
+    const auto lying = files_.find(drop.name);
+    if (lying == files_.end()) return;
+    if (lying->second != drop.job) return fail("the files of another job were removed: " + drop.name);
+    files_.erase(lying);
 }
 
 std::optional<std::string> World::start_node(NodeId id) {

@@ -15,6 +15,10 @@ void World::plan_workload() {
         const Duration when = between(0s, 40min);
         after(when, [this, index] { submit(index); });
         if (chance(15)) after(when + between(0s, 5min), [this, index] { cancel(index); });
+        if (chance(30)) {
+            const bool again = chance(50);
+            after(when + between(0s, 30min), [this, index, again] { remove(index, again); });
+        }
     }
 }
 
@@ -53,6 +57,30 @@ void World::cancel(std::size_t index) {
         [this, index](const Result<app::Answer>& answer) {
             if (!dying_ && answer) asked_[index].cancel_acknowledged = true;
         });
+}
+
+// Asks until the job is gone. Whoever asked may submit another one under the same name at once.
+void World::remove(std::size_t index, bool submit_again) {
+    const auto gone = [this, index, submit_again] {
+        if (asked_[index].deleted || !asked_[index].acknowledged) return;
+        asked_[index].deleted = !submit_again;
+        if (!submit_again) return;
+        asked_[index].acknowledged = asked_[index].cancel_acknowledged = false;
+        submit(index);
+    };
+    auto done = std::make_shared<bool>(false);
+    if (asked_[index].acknowledged)
+        post(
+            plane::DeleteJob{
+                .ticket = 0, .workspace = "w", .name = asked_[index].name, .who = "user", .stored = {}},
+            [this, done, gone](const Result<app::Answer>& answer) {
+                if (dying_ || (!answer && answer.error().code != ErrorCode::NotFound)) return;
+                *done = true;
+                gone();
+            });
+    after(45s, [this, index, submit_again, done] {
+        if (!*done) remove(index, submit_again);
+    });
 }
 
 void World::plan_nemeses() {

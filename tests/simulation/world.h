@@ -113,6 +113,7 @@ class World final : public ports::AgentLinks,
         int instances = 1;
         bool acknowledged = false;
         bool cancel_acknowledged = false;
+        bool deleted = false;  // and not submitted again
     };
 
     // world.cpp
@@ -158,6 +159,8 @@ class World final : public ports::AgentLinks,
     void plan_workload();
     void submit(std::size_t index);
     void cancel(std::size_t index);
+    void remove(std::size_t index, bool submit_again);
+    void drop_files(const DropJobFiles& drop, std::int64_t outbox);
     void plan_nemeses();
     void strike();
 
@@ -192,6 +195,8 @@ class World final : public ports::AgentLinks,
     std::map<TaskRef, std::uint64_t> log_durable_;          // on the server's disk
     std::map<JobId, std::map<int, std::uint64_t>> staged_;  // job, attempt
     std::map<JobId, std::set<int>> published_;
+    std::map<std::string, JobId> files_;  // by the job's name: whose outputs lie there
+    std::set<std::int64_t> dropped_;      // by the runner of this server
     std::map<JobId, int> terminal_;
     std::map<std::string, JobStatus> final_status_;
     std::map<TaskRef, std::uint64_t> produced_;  // log bytes of processes that ended

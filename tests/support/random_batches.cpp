@@ -64,6 +64,7 @@ void RandomBatches::add_job(WriteBatch& batch) {
     job.head.instances = static_cast<int>(number(1, 3));
     job.head.warning = text();
     job.meta = meta();
+    job.body.created_by = "user-" + std::to_string(number(0, 2));
     job.body.experiment = "experiment-" + std::to_string(number(0, 2));
     job.body.properties = text();
     job.body.launch = text();
@@ -97,6 +98,15 @@ void RandomBatches::change_job(WriteBatch& batch) {
         tasks_.push_back(task);
         batch.tasks.push_back(task);
     }
+}
+
+void RandomBatches::remove_job(WriteBatch& batch) {
+    if (jobs_.empty()) return;
+    const auto at = jobs_.begin() + number(0, static_cast<std::int64_t>(jobs_.size()) - 1);
+    const JobId id = at->id;
+    batch.jobs_removed.push_back({id, at->version});
+    jobs_.erase(at);
+    std::erase_if(tasks_, [id](const Task& task) { return task.ref.job == id; });
 }
 
 void RandomBatches::change_task(WriteBatch& batch) {
@@ -142,10 +152,11 @@ void RandomBatches::change_pool(WriteBatch& batch) {
 void RandomBatches::change_outbox(WriteBatch& batch) {
     if (outbox_.empty() || chance(50)) {
         const std::int64_t id = ++last_outbox_;
-        const std::array<Effect, 4> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
+        const std::array<Effect, 5> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
                                                PublishOutputs{JobId{number(1, 9)}, "w", text(), 3},
-                                               DropStaged{JobId{number(1, 9)}, 2}};
-        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 3))]});
+                                               DropStaged{JobId{number(1, 9)}, 2},
+                                               DropJobFiles{JobId{number(1, 9)}, "w", text()}};
+        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 4))]});
         outbox_.push_back(id);
         return;
     }
@@ -183,6 +194,7 @@ WriteBatch RandomBatches::next() {
     for (std::int64_t i = number(0, 2); i > 0; --i) change_outbox(batch);
     for (std::int64_t i = number(0, 2); i > 0; --i) change_asset(batch);
     for (std::int64_t i = number(0, 3); i > 0; --i) add_event(batch);
+    if (chance(20)) remove_job(batch);
     return batch;
 }
 

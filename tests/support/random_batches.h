@@ -33,6 +33,7 @@ class RandomBatches {
     TaskEnd end();
     void add_job(WriteBatch& batch);
     void change_job(WriteBatch& batch);
+    void remove_job(WriteBatch& batch);
     void change_task(WriteBatch& batch);
     void change_node(WriteBatch& batch);
     void change_pool(WriteBatch& batch);

@@ -425,17 +425,26 @@ Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& con
 }
 
 // Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder.
-Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
-    const std::string name = std::string(ports::kStagingFolder) + "/" + folder;
-    LAVANT_TRY(const Fd top, open_container(container, name));
-    const Fd staging = open_beneath(top.get(), std::string(ports::kStagingFolder), O_RDONLY | O_DIRECTORY);
-    if (!staging && errno == ENOENT) return {};
-    if (!staging) return fail(system_error("open the staging folder of '" + container + "'", errno));
-    growing_.forget_below(key_of(container, name) + "/");
+Result<void> FsBlobStore::remove_folder(const std::string& container, const std::string& folder) {
+    LAVANT_TRY_VOID(blobs::check_blob_name(folder));
+    if (!has_container(container)) return {};
+    LAVANT_TRY(const Fd top, open_container(container, folder));
+    const blobs::SplitPath path = blobs::split_path(folder);
+    const Fd parent = open_beneath(top.get(), path.folder, O_RDONLY | O_DIRECTORY);
+    if (!parent && errno == ENOENT) return {};
+    if (!parent) return fail(system_error("open the folder of '" + folder + "'", errno));
+    growing_.forget_below(key_of(container, folder) + "/");
     const std::string doomed = temporary_path();
-    if (::renameat(staging.get(), folder.c_str(), AT_FDCWD, doomed.c_str()) == 0) return remove_tree(doomed);
-    if (errno == ENOENT) return {};
-    return fail(system_error("drop the staged folder '" + name + "'", errno));
+    if (::renameat(parent.get(), path.base.c_str(), AT_FDCWD, doomed.c_str()) != 0) {
+        if (errno == ENOENT) return {};
+        return fail(system_error("remove the folder '" + folder + "'", errno));
+    }
+    LAVANT_TRY_VOID(blobs::sync_fd(parent.get(), "the folder of '" + folder + "'"));
+    return remove_tree(doomed);
+}
+
+Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
+    return remove_folder(container, std::string(ports::kStagingFolder) + "/" + folder);
 }
 
 }  // namespace lavant::adapters

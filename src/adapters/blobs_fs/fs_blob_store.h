@@ -56,6 +56,8 @@ class FsBlobStore final : public ports::BlobStore {
     [[nodiscard]] Result<void> publish(const std::string& container, const std::string& from,
                                        const std::string& to) override;
     [[nodiscard]] Result<std::vector<std::string>> list_staged(const std::string& container) override;
+    [[nodiscard]] Result<void> remove_folder(const std::string& container,
+                                             const std::string& folder) override;
     [[nodiscard]] Result<void> drop_staged(const std::string& container, const std::string& folder) override;
 
     // Blocks of blobs that have got none since `before` and were never committed. Returns of how many blobs.

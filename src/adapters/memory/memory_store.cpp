@@ -59,6 +59,8 @@ bool matches(const ports::JobQuery& query, const Job& job) {
            (!query.archived || job.meta.archived == *query.archived) &&
            (query.status.empty() || name_of(job.head.status) == query.status) &&
            (query.experiment.empty() || job.body.experiment == query.experiment) &&
+           job.head.name.starts_with(query.name_prefix) &&
+           (query.created_by.empty() || job.body.created_by == query.created_by) &&
            (query.tag.empty() || has_tag(job.meta, query.tag));
 }
 
@@ -169,6 +171,13 @@ Result<void> MemoryStore::check_jobs(const WriteBatch& batch) const {
     for (const JobMetaWrite& write : batch.metas_changed)
         if (!jobs_.contains(write.job) && !jobs.knows(write.job))
             return conflict("job " + std::to_string(write.job.value));
+    for (const JobRemoval& removal : batch.jobs_removed) {
+        const auto found = jobs_.find(removal.job);
+        const bool known = found != jobs_.end() || jobs.knows(removal.job);
+        const std::int64_t* stored = found == jobs_.end() ? nullptr : &found->second.head.version;
+        if (!known || !jobs.admits(removal.job, removal.version + 1, stored))
+            return conflict("job " + std::to_string(removal.job.value));
+    }
     return {};
 }
 
@@ -208,7 +217,17 @@ std::vector<bool> MemoryStore::apply(const WriteBatch& batch) {
     std::vector<bool> flags;
     flags.reserve(batch.assets.size());
     for (const AssetWrite& write : batch.assets) flags.push_back(apply_asset(write));
+    for (const JobRemoval& removal : batch.jobs_removed) remove_job(removal.job);
     return flags;
+}
+
+void MemoryStore::remove_job(JobId id) {
+    const auto found = jobs_.find(id);
+    names_.erase({found->second.head.workspace, found->second.head.name});
+    live_.erase(id);
+    const auto past = tasks_.lower_bound({JobId{id.value + 1}, 0, 0});
+    tasks_.erase(tasks_.lower_bound({id, 0, 0}), past);
+    jobs_.erase(found);
 }
 
 void MemoryStore::apply_jobs(const WriteBatch& batch) {

@@ -67,6 +67,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     Result<void> check_numbers(const WriteBatch& batch) const;
     std::vector<bool> apply(const WriteBatch& batch);
     void apply_jobs(const WriteBatch& batch);
+    void remove_job(JobId id);
     bool apply_asset(const AssetWrite& write);
 
     std::mutex mutex_;  // guards everything below

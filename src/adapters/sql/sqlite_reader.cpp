@@ -17,13 +17,31 @@ constexpr int kCacheKib = 2'048;
 int clamped(int limit) { return std::clamp(limit, 0, ports::kRowsPerQuery); }
 
 // The way into the table that leaves the least to filter, in the order asked for.
-std::string jobs_from(const ports::JobQuery& query) {
+struct Entrance {
+    std::string from;
+    std::string order;  // the job's id, as the index has it
+};
+Entrance jobs_from(const ports::JobQuery& query) {
+    const std::string with_body = " CROSS JOIN job_body AS body ON body.job = job.id";
     if (!query.tag.empty())
-        return " FROM job_tag INDEXED BY job_tag_lookup CROSS JOIN job ON job.id = job_tag.job";
-    if (!query.status.empty()) return " FROM job INDEXED BY job_status";
-    if (!query.experiment.empty()) return " FROM job INDEXED BY job_experiment";
-    if (query.archived) return " FROM job INDEXED BY job_listing";
-    return " FROM job NOT INDEXED";
+        return {" FROM job_tag INDEXED BY job_tag_lookup CROSS JOIN job ON job.id = job_tag.job" + with_body,
+                "job_tag.job"};
+    if (!query.name_prefix.empty()) return {" FROM job INDEXED BY job_name" + with_body, "job.id"};
+    if (!query.created_by.empty())
+        return {" FROM job_body AS body INDEXED BY job_owner CROSS JOIN job ON job.id = body.job",
+                "body.job"};
+    if (!query.status.empty()) return {" FROM job INDEXED BY job_status" + with_body, "job.id"};
+    if (!query.experiment.empty()) return {" FROM job INDEXED BY job_experiment" + with_body, "job.id"};
+    if (query.archived) return {" FROM job INDEXED BY job_listing" + with_body, "job.id"};
+    return {" FROM job NOT INDEXED" + with_body, "job.id"};
+}
+
+// The first text behind all that begin with `prefix`; none if it is all 0xff.
+std::optional<std::string> end_of_prefix(std::string prefix) {
+    while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+    if (prefix.empty()) return std::nullopt;
+    prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+    return prefix;
 }
 
 std::string jobs_where(const ports::JobQuery& query) {
@@ -35,6 +53,9 @@ std::string jobs_where(const ports::JobQuery& query) {
     if (!query.status.empty()) where += " AND job.status = ?";
     if (!query.experiment.empty()) where += " AND job.experiment = ?";
     if (query.archived) where += " AND job.archived = ?";
+    if (!query.name_prefix.empty()) where += " AND job.name >= ?";
+    if (end_of_prefix(query.name_prefix)) where += " AND job.name < ?";
+    if (!query.created_by.empty()) where += " AND body.created_by = ?";
     return where;
 }
 
@@ -109,16 +130,19 @@ Result<std::vector<Job>> SqliteReader::list_jobs(const ports::JobQuery& query) {
     const std::string value = equals == std::string::npos ? "" : query.tag.substr(equals + 1);
     LAVANT_TRY(const Lease database, lend());
     LAVANT_TRY(const auto snapshot, sql::Transaction::begin_reading(*database));
-    const std::string order = query.tag.empty() ? " ORDER BY job.id DESC" : " ORDER BY job_tag.job DESC";
+    const auto [from, order] = jobs_from(query);
     Run run((*database).shaped(std::string("SELECT ") + sql::kJobHeadColumns + ", " + sql::kJobRestColumns +
-                               jobs_from(query) + " CROSS JOIN job_body AS body ON body.job = job.id" +
-                               jobs_where(query) + order + " LIMIT ?"));
+                               from + jobs_where(query) + " ORDER BY " + order + " DESC LIMIT ?"));
     run.text(query.workspace).integer(query.before_id > 0 ? query.before_id : INT64_MAX);
     if (!query.tag.empty()) run.text(query.workspace).text(key);
     if (equals != std::string::npos) run.text(value);
     if (status) run.integer(static_cast<int>(*status));
     if (!query.experiment.empty()) run.text(query.experiment);
     if (query.archived) run.integer(*query.archived ? 1 : 0);
+    const std::optional<std::string> behind = end_of_prefix(query.name_prefix);
+    if (!query.name_prefix.empty()) run.text(query.name_prefix);
+    if (behind) run.text(*behind);
+    if (!query.created_by.empty()) run.text(query.created_by);
     run.integer(clamped(query.limit));
     LAVANT_TRY(auto jobs, sql::read_all<Job>(run, &sql::read_job, "job"));
     for (Job& job : jobs) LAVANT_TRY_VOID(sql::load_tags(*database, job));

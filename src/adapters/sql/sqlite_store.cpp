@@ -103,6 +103,7 @@ Result<std::vector<bool>> SqliteStore::write(const WriteBatch& batch) {
     LAVANT_TRY_VOID(sql::write_events(*database_, batch));
     LAVANT_TRY_VOID(sql::write_outbox(*database_, batch));
     LAVANT_TRY(auto flags, sql::write_assets(*database_, batch));
+    LAVANT_TRY_VOID(sql::remove_jobs(*database_, batch));
     LAVANT_TRY_VOID(transaction.commit());
     return flags;
 }

@@ -99,6 +99,14 @@ Result<void> update_meta(Database& database, const JobMetaWrite& write) {
     return write_tags(database, write.job, write.meta.tags);
 }
 
+// Body, tags and tasks go with the row.
+Result<void> remove_job(Database& database, const JobRemoval& removal) {
+    static constexpr const char* kDelete = "DELETE FROM job WHERE id = ? AND version = ?";
+    Run run(database.constant(kDelete));
+    return expect_one(run.integer(removal.job.value).integer(removal.version).execute(), "job",
+                      removal.job.value);
+}
+
 Result<void> write_task(Database& database, const Task& task) {
     static constexpr const char* kInsert =
         "INSERT INTO task (version, node, phase, task_end, job, attempt, node_index) VALUES (?, ?, ?, ?, ?, "
@@ -209,6 +217,11 @@ Result<void> write_jobs(Database& database, const WriteBatch& batch) {
     for (const Job& job : batch.jobs_added) LAVANT_TRY_VOID(insert_job(database, job));
     for (const JobHead& head : batch.jobs_changed) LAVANT_TRY_VOID(update_job(database, head));
     for (const JobMetaWrite& write : batch.metas_changed) LAVANT_TRY_VOID(update_meta(database, write));
+    return {};
+}
+
+Result<void> remove_jobs(Database& database, const WriteBatch& batch) {
+    for (const JobRemoval& removal : batch.jobs_removed) LAVANT_TRY_VOID(remove_job(database, removal));
     return {};
 }
 

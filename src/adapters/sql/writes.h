@@ -15,6 +15,7 @@ namespace lavant::sql {
 [[nodiscard]] Result<void> write_pools(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_events(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_outbox(Database& database, const WriteBatch& batch);
+[[nodiscard]] Result<void> remove_jobs(Database& database, const WriteBatch& batch);
 // One flag per entry: whether the row was as expected.
 [[nodiscard]] Result<std::vector<bool>> write_assets(Database& database, const WriteBatch& batch);
 

@@ -38,7 +38,16 @@ struct DropStaged {
     bool operator==(const DropStaged&) const = default;
 };
 
-using Effect = std::variant<StartNode, StopNode, PublishOutputs, DropStaged>;
+// Removes the files of a job whose rows are gone. Until it is done nobody else gets the name, so that nothing
+// of a new job can be taken for the old one's.
+struct DropJobFiles {
+    JobId job;
+    std::string workspace;
+    std::string name;
+    bool operator==(const DropJobFiles&) const = default;
+};
+
+using Effect = std::variant<StartNode, StopNode, PublishOutputs, DropStaged, DropJobFiles>;
 
 struct OutboxEntry {
     std::int64_t id = 0;

@@ -32,11 +32,18 @@ struct JobMetaWrite {
     std::optional<std::string> properties = {};  // of the body, if they change too
 };
 
+struct JobRemoval {
+    JobId job;
+    std::int64_t version = 0;  // that is stored
+    bool operator==(const JobRemoval&) const = default;
+};
+
 struct WriteBatch {
     std::vector<Job> jobs_added;
     std::vector<JobHead> jobs_changed;  // guarded: the stored version is one less
     std::vector<JobMetaWrite> metas_changed;
-    std::vector<Task> tasks;  // version 1 inserts, above updates
+    std::vector<JobRemoval> jobs_removed;  // after the rest, with their tasks; their history stays
+    std::vector<Task> tasks;               // version 1 inserts, above updates
     std::vector<Node> nodes;
     std::vector<Pool> pools;
     std::vector<HistoryEvent> events;
@@ -45,8 +52,8 @@ struct WriteBatch {
     std::vector<AssetWrite> assets;
 
     bool empty() const {
-        return jobs_added.empty() && jobs_changed.empty() && metas_changed.empty() && tasks.empty() &&
-               nodes.empty() && pools.empty() && events.empty() && outbox_added.empty() &&
+        return jobs_added.empty() && jobs_changed.empty() && metas_changed.empty() && jobs_removed.empty() &&
+               tasks.empty() && nodes.empty() && pools.empty() && events.empty() && outbox_added.empty() &&
                outbox_removed.empty() && assets.empty();
     }
 };

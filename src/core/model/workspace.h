@@ -26,6 +26,9 @@ inline std::string artifact_prefix(const std::string& job_name) {
     return "ExperimentRun/dcid." + job_name + "/";
 }
 
+// Where a job's named outputs go, each into a folder of its name, unless the job says otherwise.
+inline std::string output_prefix(const std::string& job_name) { return "azureml/" + job_name + "/"; }
+
 inline const WorkspaceName& default_workspace() {
     static const WorkspaceName workspace{"00000000-0000-0000-0000-000000000001", "lavant", "default"};
     return workspace;

@@ -39,6 +39,13 @@ struct EditJob {  // display name, description, tags, archived, properties
     std::optional<std::string> properties;  // JobBody's anew, if they change
     std::optional<Job> stored;              // filled by the control loop, whether live or ended
 };
+struct DeleteJob {  // one that has ended: its rows at once, its files afterwards
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string name;
+    std::string who;
+    std::optional<Job> stored;  // likewise
+};
 struct WriteAssets {
     Ticket ticket = 0;
     std::vector<AssetWrite> writes;
@@ -95,13 +102,13 @@ struct NodesHeld {  // what the provider holds: the reconciler compares
 // Time passed; sent by the control loop itself.
 struct Tick {};
 
-using Event = std::variant<SubmitJob, CancelJob, EditJob, WriteAssets, ExplainJob, EnrolNode, NodeLinked,
-                           NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
+using Event = std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, WriteAssets, ExplainJob, EnrolNode,
+                           NodeLinked, NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
 
 // --- answers ---
 
 struct Answer {
-    std::optional<Job> job;            // SubmitJob, CancelJob, EditJob
+    std::optional<Job> job;            // SubmitJob, CancelJob, EditJob, DeleteJob
     bool existed = false;              // SubmitJob: the name was taken; `job` is what is there
     std::vector<bool> assets_written;  // WriteAssets
     std::string text;                  // ExplainJob

@@ -56,7 +56,11 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
             node->second.task = row.ref;
         }
     }
-    for (const OutboxEntry& entry : rows.outbox) outbox_[entry.id] = entry;
+    for (const OutboxEntry& entry : rows.outbox) {
+        outbox_[entry.id] = entry;
+        if (const auto* drop = std::get_if<DropJobFiles>(&entry.effect))
+            deleting_.insert(drop->workspace + '\n' + drop->name);
+    }
     next_wake_ = now;
 }
 
@@ -94,6 +98,10 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
     const Effect effect = found->second.effect;
     const bool again = !event.succeeded && std::holds_alternative<PublishOutputs>(effect);
     if (again && may_pass(event.code)) return retry_effect(event.outbox, now);
+    const auto* drop = std::get_if<DropJobFiles>(&effect);
+    // However long it takes: the name stays taken for as long as old files lie under it.
+    if (drop != nullptr && !event.succeeded) return retry_effect(event.outbox, now);
+    if (drop != nullptr) deleting_.erase(drop->workspace + '\n' + drop->name);
     outbox_.erase(found);
     failures_.erase(event.outbox);
     out.writes.outbox_removed.push_back(event.outbox);

@@ -113,6 +113,8 @@ class Plane {
     void apply_one(const SubmitJob& event, Instant now, Outcome& out);
     void apply_one(const CancelJob& event, Instant now, Outcome& out);
     void apply_one(const EditJob& event, Instant now, Outcome& out);
+    void apply_one(const DeleteJob& event, Instant now, Outcome& out);
+    bool is_being_deleted(const std::string& workspace, const std::string& name) const;
     void begin_running(LiveJob& job, const LiveNode& node, Instant since, Outcome& out);
     void apply_report(LiveNode& node, const TaskReport& report, Instant now, Outcome& out);
     void end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out);
@@ -164,6 +166,7 @@ class Plane {
     std::map<NodeId, LiveNode> nodes_;
     std::map<TaskRef, Task> tasks_;
     std::map<std::int64_t, OutboxEntry> outbox_;
+    std::set<std::string> deleting_;  // names whose files are still there: see DropJobFiles
     std::vector<Retry> retries_;
     std::map<std::int64_t, int> failures_;  // of effects that are still in the outbox
     Resources promised_;

@@ -155,5 +155,99 @@ TEST(PlaneEnds, RefusesToCancelWhatItDoesNotKnow) {
     EXPECT_EQ(out.replies[0].answer.error().code, ErrorCode::NotFound);
 }
 
+// An ended job as the control loop finds it in the store.
+Job ended_job(const std::string& name, std::int64_t id, std::int64_t version) {
+    Job job;
+    job.head.id = {id};
+    job.head.version = version;
+    job.head.workspace = "w";
+    job.head.name = name;
+    job.head.status = JobStatus::Completed;
+    return job;
+}
+DeleteJob deletion(const std::string& name, std::optional<Job> stored) {
+    return {.ticket = 1, .workspace = "w", .name = name, .who = "ann", .stored = std::move(stored)};
+}
+ErrorCode refusal(const Outcome& out) { return out.replies.at(0).answer.error().code; }
+
+TEST(PlaneDeletes, AnEndedJobGoesWithItsRowsAndThenItsFiles) {
+    World world;
+    const Outcome out = world.apply(deletion("a", ended_job("a", 7, 3)));
+    EXPECT_EQ(out.writes.jobs_removed, (std::vector<JobRemoval>{{{7}, 3}}));
+    EXPECT_EQ(effect_of<DropJobFiles>(out), (DropJobFiles{{7}, "w", "a"}));
+    EXPECT_TRUE(out.replies.at(0).answer);
+    EXPECT_EQ(world.story["a"], "Deleted");
+    EXPECT_EQ(refusal(world.apply(deletion("none", std::nullopt))), ErrorCode::NotFound);
+}
+
+TEST(PlaneDeletes, AJobThatHasNotEndedIsRefusedWithTheRemedy) {
+    World world;
+    world.submit("a");
+    const Outcome out = world.apply(deletion("a", ended_job("a", 1, 1)));
+    EXPECT_EQ(refusal(out), ErrorCode::Conflict);
+    EXPECT_NE(out.replies[0].answer.error().message.find("lavant job cancel a"), std::string::npos);
+    EXPECT_TRUE(out.writes.jobs_removed.empty());
+}
+
+TEST(PlaneDeletes, AJobThatEndsInTheSameBatchIsNotDeletedYet) {
+    World world;
+    world.submit("a");
+    Outcome out;
+    world.plane.apply(CancelJob{.ticket = 1, .workspace = "w", .name = "a", .who = "ann", .stored = {}},
+                      world.now, out);
+    world.plane.apply(deletion("a", ended_job("a", 1, 1)), world.now, out);
+    world.plane.decide(world.now, out);
+    EXPECT_EQ(out.replies.at(1).answer.error().code, ErrorCode::Conflict);
+    EXPECT_TRUE(out.writes.jobs_removed.empty());
+}
+
+TEST(PlaneDeletes, ItsNameIsFreeWhenItsFilesAreGone) {
+    World world;
+    const Outcome deleted = world.apply(deletion("a", ended_job("a", 7, 3)));
+    EXPECT_EQ(refusal(world.submit("a")), ErrorCode::Conflict);
+    world.apply(EffectDone{effect_id<DropJobFiles>(deleted), false, "the disk is slow", ErrorCode::Internal});
+    EXPECT_EQ(refusal(world.submit("a")), ErrorCode::Conflict);
+
+    world.plane = Plane(World::settings(4), world.plane.rows(), world.now);  // the server starts again
+    EXPECT_EQ(refusal(world.submit("a")), ErrorCode::Conflict);
+    EXPECT_TRUE(world.submit("b").replies.at(0).answer);
+
+    const Outcome again = world.tick(5min);
+    world.apply(EffectDone{effect_id<DropJobFiles>(deleted), true, ""});
+    EXPECT_TRUE(world.submit("a").replies.at(0).answer);
+}
+
+TEST(PlaneDeletes, AFailedRemovalOfFilesIsTriedAgain) {
+    World world;
+    const Outcome deleted = world.apply(deletion("a", ended_job("a", 7, 3)));
+    world.apply(EffectDone{effect_id<DropJobFiles>(deleted), false, "no", ErrorCode::InvalidArgument});
+    EXPECT_EQ(count_effects<DropJobFiles>(world.tick(1min)), 1);
+}
+
+// What the store answered before the batch is no longer true for what follows in it.
+TEST(PlaneDeletes, NothingMoreHappensToItInTheSameBatch) {
+    World world;
+    const Job stored = ended_job("a", 7, 3);
+    Outcome out;
+    world.plane.apply(deletion("a", stored), world.now, out);
+    world.plane.apply(deletion("a", stored), world.now, out);
+    world.plane.apply(
+        EditJob{.ticket = 1, .workspace = "w", .name = "a", .meta = {}, .properties = {}, .stored = stored},
+        world.now, out);
+    world.plane.apply(CancelJob{.ticket = 1, .workspace = "w", .name = "a", .who = "x", .stored = stored},
+                      world.now, out);
+    Job again;
+    again.head.workspace = "w";
+    again.head.name = "a";
+    world.plane.apply(SubmitJob{.ticket = 1, .job = again, .pool = {}, .stored = stored}, world.now, out);
+    world.plane.decide(world.now, out);
+    ASSERT_EQ(out.replies.size(), 5U);
+    EXPECT_TRUE(out.replies[0].answer);
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(out.replies[i].answer.error().code, ErrorCode::NotFound);
+    EXPECT_EQ(out.replies[4].answer.error().code, ErrorCode::Conflict);
+    EXPECT_EQ(out.writes.jobs_removed.size(), 1U);
+    EXPECT_TRUE(out.writes.metas_changed.empty());
+}
+
 }  // namespace
 }  // namespace lavant::plane

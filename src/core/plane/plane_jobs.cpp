@@ -48,10 +48,19 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     const JobHead& asked = event.job.head;
     const LiveJob* live = live_job(asked.workspace, asked.name);
     const JobHead* ended = ended_in_this_batch(asked.workspace, asked.name);
-    if (live != nullptr || ended != nullptr || event.stored) {
+    // What the store had before this batch may have been deleted in it.
+    const bool stored = event.stored && !is_being_deleted(asked.workspace, asked.name);
+    if (live != nullptr || ended != nullptr || stored) {
         Job existing = event.stored ? *event.stored : Job{};
         if (live != nullptr || ended != nullptr) existing.head = live != nullptr ? live->head : *ended;
         out.replies.push_back({event.ticket, Answer{.job = std::move(existing), .existed = true}});
+        return;
+    }
+    if (is_being_deleted(asked.workspace, asked.name)) {
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::Conflict, "job '" + asked.name +
+                                                         "' is being deleted; submit again in a moment, or "
+                                                         "under another name")});
         return;
     }
     if (jobs_.size() >= limits::kQueuedJobs) {
@@ -84,7 +93,7 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
 void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
     LiveJob* job = live_job(event.workspace, event.name);
     if (job == nullptr) {
-        if (event.stored) {
+        if (event.stored && !is_being_deleted(event.workspace, event.name)) {
             out.replies.push_back({event.ticket, Answer{.job = event.stored}});
         } else {
             out.replies.push_back(
@@ -120,7 +129,7 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
 }
 
 void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
-    if (!event.stored) {
+    if (!event.stored || is_being_deleted(event.workspace, event.name)) {
         out.replies.push_back(
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
         return;
@@ -130,6 +139,34 @@ void Plane::apply_one(const EditJob& event, Instant, Outcome& out) {
     edited.meta = event.meta;
     edited.body.properties = event.properties.value_or(edited.body.properties);
     out.replies.push_back({event.ticket, Answer{.job = std::move(edited)}});
+}
+
+bool Plane::is_being_deleted(const std::string& workspace, const std::string& name) const {
+    return deleting_.contains(workspace + '\n' + name);
+}
+
+void Plane::apply_one(const DeleteJob& event, Instant now, Outcome& out) {
+    const LiveJob* live = live_job(event.workspace, event.name);
+    if (live != nullptr || ended_in_this_batch(event.workspace, event.name) != nullptr) {
+        const std::string status(name_of(live != nullptr ? live->head.status : JobStatus::Finalizing));
+        out.replies.push_back({event.ticket, fail(ErrorCode::Conflict,
+                                                  "job '" + event.name + "' is " + status +
+                                                      "; only a job that has ended can be deleted: cancel it"
+                                                      " first, `lavant job cancel " +
+                                                      event.name + "`, or wait for its end")});
+        return;
+    }
+    if (!event.stored || is_being_deleted(event.workspace, event.name)) {
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' was not found")});
+        return;
+    }
+    const JobHead& head = event.stored->head;
+    out.writes.jobs_removed.push_back({head.id, head.version});
+    record(LiveJob{.head = head}, "Deleted", "by " + event.who, now, out);
+    add_effect(DropJobFiles{head.id, head.workspace, head.name}, out);
+    deleting_.insert(head.workspace + '\n' + head.name);
+    out.replies.push_back({event.ticket, Answer{.job = event.stored}});
 }
 
 void Plane::apply_report(LiveNode& node, const TaskReport& report, Instant now, Outcome& out) {

@@ -1,0 +1,2 @@
+-- The newest jobs of one user, for `@last`.
+CREATE INDEX job_owner ON job_body (created_by, job);
