@@ -175,9 +175,10 @@ Outcome<CommandJobSpec> users_to_mend(Result<CommandJobSpec> job) {
     return std::move(*job);
 }
 
-Outcome<CommandJobSpec> load(const std::string& file, const std::vector<std::string>& settings) {
+Outcome<CommandJobSpec> load(const Context& context, const std::string& file,
+                             const std::vector<std::string>& settings) {
     if (file != "-") return users_to_mend(wire::load_job_file(file, settings));
-    LAVANT_TRY(const std::string text, read_all(STDIN_FILENO, limits::kYamlBytes));
+    LAVANT_TRY(const std::string text, context.person.read_input(limits::kYamlBytes));
     return users_to_mend(wire::load_job_text(text, "standard input", working_folder(), settings));
 }
 
@@ -283,7 +284,7 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
 
 Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const CreateOptions& options,
                          const Output& output) {
-    LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
+    LAVANT_TRY(CommandJobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(Prepared prepared, prepare(context, std::move(job), options));
     LAVANT_TRY(Session session, connect(context, choice));
     return submit(session, context, std::move(prepared), options, output);
@@ -312,7 +313,7 @@ Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& 
 
 Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, const Output& output) {
     const Console& console = context.console;
-    LAVANT_TRY(const CommandJobSpec job, load(options.file, options.settings));
+    LAVANT_TRY(const CommandJobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     Json result = Json::object({{"valid", true}});
     if (code) {

@@ -12,7 +12,7 @@
 
 #include "adapters/crypto_openssl/openssl_crypto.h"
 #include "adapters/host_checks/host_checks.h"
-#include "adapters/http_client/curl_client.h"
+#include "adapters/http_client/beast_client.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "main/commands/families.h"
@@ -75,12 +75,7 @@ std::string own_path() {
     return path;
 }
 
-}  // namespace
-
-int run_cli(const std::vector<std::string>& words) {
-    ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
-    std::ios::sync_with_stdio(false);
-    CommandLine line(Manner::Lavant);
+void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
     add_server_family(line);
@@ -90,6 +85,24 @@ int run_cli(const std::vector<std::string>& words) {
     add_doctor(line);
     add_serve(line);
     add_shell_family(line);
+    CommandLine::add(line.root(), "az", "the same commands in the words of the Azure CLI",
+                     "alias az='lavant az'\naz ml job create -f job.yml --query name -o tsv");
+}
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& given) {
+    ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
+    std::ios::sync_with_stdio(false);
+    const bool az = !given.empty() && given.front() == "az";
+    const std::vector<std::string> words(given.begin() + (az ? 1 : 0), given.end());
+    CommandLine line(az ? Manner::Az : Manner::Lavant);
+    if (az) {
+        add_job_family(line);
+        add_az_family(line);
+    } else {
+        add_all_families(line);
+    }
     int exit_code = 0;
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;
@@ -103,12 +116,12 @@ int run_cli(const std::vector<std::string>& words) {
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
-        return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.ca_file = ca_file});
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
     Context context{console, variable, make_client, **crypto, own_path()};
     context.folder = working_folder();
     context.make_unverified_client = []() -> std::unique_ptr<ports::HttpClient> {
-        return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.verify = false});
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.verify = false});
     };
     context.person = person_at_terminal();
     context.check_host = check_host;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -70,8 +71,12 @@ class Front final : public ports::HttpApplication {
 };
 
 std::string user_name() {
-    const passwd* entry = ::getpwuid(::getuid());
-    return entry == nullptr ? "owner" : entry->pw_name;
+    // Users of a directory service are in no file; their shells know the name.
+    if (const passwd* entry = ::getpwuid(::getuid())) return entry->pw_name;
+    for (const char* variable : {"USER", "LOGNAME"})
+        if (const char* name = std::getenv(variable); name != nullptr && *name != '\0')
+            return std::string(name).substr(0, 256);
+    return "owner";
 }
 
 }  // namespace

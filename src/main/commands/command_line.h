@@ -35,8 +35,8 @@ class CommandLine {
                          const std::string& example);
     // Options of a command, alive as long as this.
     template <class Options>
-    Options& keep() {
-        auto kept = std::make_shared<Options>();
+    Options& keep(Options initial = {}) {
+        auto kept = std::make_shared<Options>(std::move(initial));
         kept_.push_back(kept);
         return *kept;
     }
