@@ -42,7 +42,8 @@ def test_the_fingerprint_is_that_of_the_file(server):
     if said.returncode != 0:
         pytest.skip("no openssl here")
     assert said.stdout.strip().split("=")[1] == fingerprint(server)
-    assert "ca fingerprint" in run("status", "--data", server.data).stdout
+    for command in ("status", "up"):
+        assert re.search(r"^ca fingerprint +" + fingerprint(server) + "$", run(command, "--data", server.data).stdout, re.MULTILINE)
 
 
 def test_login_with_a_key_file_and_a_fingerprint(home, server, key_file):
