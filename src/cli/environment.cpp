@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBundleBytesMax = 16U << 20;
 constexpr const char* kBundle = "REQUESTS_CA_BUNDLE";
 constexpr const char* kBundleBefore = "LAVANT_CA_BUNDLE_BEFORE";  // what --unset gives back
-constexpr const char* kBundleFile = "/ca-bundle.pem";
+constexpr const char* kBundleFile = "/lavant-ca-bundle.pem";      // a name that tells whose it is
 constexpr const char* kDefaultEnvironment = "azureml:base:1";
 constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};

@@ -67,11 +67,11 @@ Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Ou
         }
     }
     if (const std::string text = fingerprint(context, ca_file); !text.empty())
-        status.set("ca_fingerprint", text);
+        status.set("caFingerprint", text);
     LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members())
-            fields.emplace_back(key == "ca_fingerprint" ? "ca fingerprint" : key, value.scalar_text());
+            fields.emplace_back(key == "caFingerprint" ? "ca fingerprint" : key, value.scalar_text());
         return render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
     }));
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;
