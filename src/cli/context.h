@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/build.h"
 #include "cli/console.h"
 #include "ports/crypto.h"
 #include "ports/http.h"
@@ -17,6 +18,7 @@ struct Context {
     std::function<std::unique_ptr<ports::HttpClient>(const std::string& ca_file)> make_client;
     ports::Crypto& crypto;
     std::string program;  // this executable, to start a server with
+    Build build = {};     // what it is
 };
 
 }  // namespace lavant::cli

@@ -13,6 +13,7 @@
 #include "adapters/crypto_openssl/openssl_crypto.h"
 #include "adapters/http_client/curl_client.h"
 #include "base/text.h"
+#include "main/build.h"
 #include "main/commands/families.h"
 
 namespace lavant {
@@ -39,20 +40,17 @@ bool wants_colours() {
            variable("TERM") != "dumb";
 }
 
-std::string own_path() {
-    std::string path(4096, '\0');
-    const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-    path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    return path;
-}
-
 }  // namespace
 
 int run_cli(const std::vector<std::string>& words) {
     ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
     std::ios::sync_with_stdio(false);
-    const cli::Console console{std::cout, std::cerr, terminal_width(), wants_colours(),
-                               ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
+    const cli::Console console{std::cout,
+                               std::cerr,
+                               terminal_width(),
+                               wants_colours(),
+                               ::isatty(STDOUT_FILENO) == 1,
+                               ::isatty(STDERR_FILENO) == 1};
 
     CommandLine line(Manner::Lavant);
     add_job_family(line);
@@ -68,7 +66,7 @@ int run_cli(const std::vector<std::string>& words) {
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::CurlClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
-    Context context{console, variable, make_client, **crypto, own_path()};
+    Context context{console, variable, make_client, **crypto, own_program(), own_build()};
     const Outcome<Exit> outcome = command(context);
     std::cout.flush();
     return outcome ? static_cast<int>(*outcome) : cli::report(outcome.error(), console);
