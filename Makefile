@@ -63,7 +63,7 @@ guest: bootstrap
 	tools/guest.sh build/dev
 
 bench: lavant
-	cmake --build build/release --target bench_spawn bench_load
+	cmake --build build/release --target bench_spawn bench_load bench_no_op
 	python3 bench/run.py --bin build/release
 
 format:

@@ -6,6 +6,8 @@
 // LAVANT_ENDPOINT, LAVANT_CA and LAVANT_TOKEN as `lavant env` prints them. LAVANT_BENCH_SANDBOX=off runs them
 // unconfined.
 
+#include <signal.h>
+
 #include <time.h>
 
 #include <algorithm>
@@ -16,12 +18,12 @@
 #include <thread>
 #include <vector>
 
-#include "adapters/http_client/curl_client.h"
+#include "adapters/http_client/beast_client.h"
 
 namespace {
 
 using lavant::Result;
-using lavant::adapters::CurlClient;
+using lavant::adapters::BeastClient;
 using lavant::ports::ClientRequest;
 using lavant::ports::HttpResponse;
 
@@ -40,16 +42,16 @@ class Bench {
  public:
     explicit Bench(std::string size) : endpoint_(variable("LAVANT_ENDPOINT")), size_(std::move(size)) {}
 
-    CurlClient client() const { return CurlClient({.ca_file = variable("LAVANT_CA")}); }
+    BeastClient client() const { return BeastClient({.ca_file = variable("LAVANT_CA")}); }
 
-    bool submit(CurlClient& http, const std::string& name) const {
+    bool submit(BeastClient& http, const std::string& name) const {
         std::string body =
             R"({"properties":{"jobType":"Command","command":"/bin/true","environmentId":"azureml:base:1",)";
         if (variable("LAVANT_BENCH_SANDBOX") == "off") body += R"("properties":{"lavant.sandbox":"off"},)";
         body += R"("resources":{"instanceCount":1,"instanceType":")" + size_ + R"("}}})";
         return send(http, "PUT", workspace() + "/jobs/" + name + "?api-version=2025-01-01-preview", body);
     }
-    bool wait(CurlClient& http, const std::string& name) const {
+    bool wait(BeastClient& http, const std::string& name) const {
         return send(http, "GET", endpoint_ + "/lavant/v1/jobs/" + name + "/wait?timeout_s=60", "");
     }
 
@@ -59,7 +61,7 @@ class Bench {
                variable("LAVANT_RG") + "/providers/Microsoft.MachineLearningServices/workspaces/" +
                variable("LAVANT_WS");
     }
-    static bool send(CurlClient& http, const std::string& method, const std::string& url,
+    static bool send(BeastClient& http, const std::string& method, const std::string& url,
                      const std::string& body) {
         ClientRequest request;
         request.method = method;
@@ -85,7 +87,7 @@ int run_submit(int count, int connections, const std::string& size, const std::s
     std::vector<std::thread> threads;
     for (int i = 0; i < connections; ++i) {
         threads.emplace_back([&] {
-            CurlClient http = bench.client();
+            BeastClient http = bench.client();
             for (int job = next++; job < count; job = next++)
                 if (!bench.submit(http, prefix + std::to_string(job))) ++failed;
         });
@@ -99,7 +101,7 @@ int run_submit(int count, int connections, const std::string& size, const std::s
 
 int run_latency(int count, const std::string& size) {
     const Bench bench(size);
-    CurlClient http = bench.client();
+    BeastClient http = bench.client();
     std::vector<double> millis;
     for (int i = 0; i < count; ++i) {
         const std::string name =
@@ -119,6 +121,7 @@ int run_latency(int count, const std::string& size) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    ::signal(SIGPIPE, SIG_IGN);
     const std::string verb = argc > 1 ? argv[1] : "";
     const std::string fallback = "Standard_DS1_v2";
     if (verb == "submit" && argc > 3)

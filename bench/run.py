@@ -11,6 +11,7 @@ import os
 import pathlib
 import signal
 import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,30 @@ def queued(server, loader, count):
             "server_mib": resident_mib(server.process.pid)}
 
 
+def start_ms(*command):
+    start = time.monotonic()
+    silent = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)]
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=silent)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return (time.monotonic() - start) * 1000
+
+
+def starts(folder, binary, server):
+    """Wall time of whole commands: medians of 50, of 10 for the first command, which also starts a server."""
+    def first():
+        with tempfile.TemporaryDirectory(prefix="lavant-bench-", dir=os.environ.get("LAVANT_BENCH_DIR")) as data:
+            took = start_ms(binary, "job", "list", "--data", data + "/new")
+            start_ms(binary, "down", "--data", data + "/new")
+        return took
+    commands = {"bare_ms": [str(folder / "bench/bench_no_op")], "help_ms": [binary, "--help"],
+                "job_list_ms": [binary, "job", "list", "--data", str(server.data)]}
+    rounds = [{name: start_ms(*command) for name, command in commands.items()} for _ in range(50)]
+    figures = {name: statistics.median(one[name] for one in rounds) for name in commands}
+    figures["first_ms"] = statistics.median(first() for _ in range(10))
+    return figures | {name.replace("_ms", "_times_bare"): ms / figures["bare_ms"] for name, ms in figures.items() if name != "bare_ms"}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", default="build/release", type=pathlib.Path)
@@ -212,6 +237,7 @@ def main():
     measure("bare spawn again", lambda: bare(folder, 5000))
     measure("latency, warm", lambda: with_server(binary, lambda s: (s.load(loader, "latency", 20), s.load(loader, "latency", 500))[1]))
     measure("first job from zero", lambda: with_server(binary, lambda s: s.load(loader, "latency", 1)))
+    measure("start of a command", lambda: with_server(binary, lambda s: starts(folder, binary, s)))
     measure("idle", lambda: with_server(binary, lambda s: idle(s, loader)))
     measure("1,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 1000)))
     measure("100,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 100000)))

@@ -6,6 +6,7 @@
 
 set(LAVANT_EDGES_base     "")
 set(LAVANT_EDGES_host     base)
+set(LAVANT_EDGES_net      base)
 set(LAVANT_EDGES_core     base)
 set(LAVANT_EDGES_ports    core base)
 set(LAVANT_EDGES_app      core ports base)
@@ -13,8 +14,8 @@ set(LAVANT_EDGES_wire     core base)
 set(LAVANT_EDGES_api      app ports wire core base)
 set(LAVANT_EDGES_agent    core ports wire base)
 set(LAVANT_EDGES_cli      wire core ports base)
-set(LAVANT_EDGES_adapter  ports wire core base host)
-set(LAVANT_EDGES_main     base host core ports app wire api agent cli adapter)
+set(LAVANT_EDGES_adapter  ports wire core base host net)
+set(LAVANT_EDGES_main     base host net core ports app wire api agent cli adapter)
 
 function(lavant_room)
   cmake_parse_arguments(ROOM "" "NAME;KIND" "SOURCES;TESTS;DEPS;LIBS;TEST_LIBS" ${ARGN})

@@ -17,6 +17,7 @@ using wire::Json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int kListMax = 100'000;
+constexpr int kWaitSeconds = 5;
 
 // "2026-01-02 03:04:05"; the zone is always UTC and said in the column's title.
 std::string short_time(std::string_view rfc3339) {
@@ -185,11 +186,24 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
     return Exit::Completed;
 }
 
-Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name) {
-    LAVANT_TRY([[maybe_unused]] const Json answer,
-               session.post(session.job_path(name) + "/cancel", Json::object()));
-    LAVANT_TRY(const Json job, session.get(session.job_path(name)));
-    console.out << printable(name) << "  " << printable(job.get("properties.status").text()) << "\n";
+Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name, bool no_wait) {
+    LAVANT_TRY(const Json before, session.get(session.job_path(name)));
+    const std::string found = before.get("properties.status").string();
+    if (is_terminal(found)) {
+        console.err << fmt::format("nothing to cancel: job {} is {} already\n", printable(name),
+                                   printable(found));
+        return Exit::Completed;
+    }
+    LAVANT_TRY_VOID(session.post(session.job_path(name) + "/cancel", Json::object()));
+    const std::string wait = session.own_path(
+        fmt::format("/jobs/{}/wait?timeout_s={}", percent_encode(name), no_wait ? 0 : kWaitSeconds));
+    LAVANT_TRY(Json job, session.get(wait));
+    while (!no_wait && !job["terminal"].boolean()) {
+        console.err << fmt::format("{} is {}; its command gets a few seconds to end\n", printable(name),
+                                   printable(job["status"].text()));
+        LAVANT_TRY(job, session.get(wait));
+    }
+    console.out << printable(name) << "  " << printable(job["status"].text()) << "\n";
     console.out.flush();
     return Exit::Completed;
 }

@@ -20,11 +20,14 @@ struct ListOptions {
     std::string tag;         // "" any, else "key" or "key=value"
     bool archived = false;   // only archived ones
     bool all = false;        // archived ones too
+    std::string parent;      // only children of this job
 };
 [[nodiscard]] Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
                                       const Output& output);
 
-[[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name);
+// Waits until the job has ended, unless told not to.
+[[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name,
+                                       bool no_wait);
 
 // What it waits for, or why it ended as it did.
 [[nodiscard]] Outcome<Exit> explain_job(Session& session, const Console& console, const std::string& name,

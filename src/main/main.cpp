@@ -4,8 +4,10 @@
 
 #include "main/agent.h"
 #include "main/cli.h"
+#include "main/look_ups.h"
 
 int main(int argc, char** argv) {
+    lavant::use_own_look_ups();
     // The agent first and apart: it starts often and must start fast.
     if (argc > 1 && std::strcmp(argv[1], "agent") == 0)
         return lavant::run_agent(std::vector<std::string>(argv + 2, argv + argc));

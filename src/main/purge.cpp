@@ -11,6 +11,7 @@
 #include "adapters/nodes_local/local_nodes.h"
 #include "cli/ask.h"
 #include "cli/disk_use.h"
+#include "cli/local_server.h"
 #include "main/data_folder.h"
 
 namespace lavant {
@@ -106,7 +107,7 @@ Outcome<Exit> purge(Context& context, const cli::ServerChoice& choice, bool yes)
                          "'" + data + "' is no data folder of Lavant; nothing was touched");
     if (!yes) {
         LAVANT_TRY(const bool agreed,
-                   cli::ask(context.console,
+                   cli::ask(context,
                             fmt::format("End every job of {} and remove the folder ({}), history and outputs "
                                         "included?",
                                         data, cli::describe_bytes(cli::measure_disk_use(data).bytes))));

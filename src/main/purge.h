@@ -1,8 +1,8 @@
 #pragma once
 // `lavant down --purge`: the end of a data folder and of everything that runs for it.
 
+#include "cli/connect.h"
 #include "cli/context.h"
-#include "cli/local_server.h"
 
 namespace lavant {
 

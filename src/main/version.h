@@ -1,5 +1,5 @@
 #pragma once
 
 namespace lavant {
-inline constexpr const char* kVersion = "0.1.0";
+extern const char* const kVersion;
 }

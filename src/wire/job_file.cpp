@@ -79,8 +79,9 @@ Result<spec::CommandJobSpec> load_job_text(std::string_view text, const std::str
                                            const std::string& folder, const std::vector<std::string>& sets) {
     LAVANT_TRY(Document root, parse_yaml(text, label));
     if (!root.is_map()) {
-        return fail(ErrorCode::InvalidArgument, "'" + label + "' is not a job: it must be a mapping, but is " +
-                                                    std::string(name_of(root.kind)));
+        return fail(
+            ErrorCode::InvalidArgument,
+            "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
     }
     for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
     auto job = spec::parse_command_job(root, disk_loader(folder));

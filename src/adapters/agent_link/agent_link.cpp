@@ -16,10 +16,11 @@
 #include <utility>
 
 #include "adapters/agent_link/reactor.h"
-#include "adapters/agent_link/target.h"
-#include "adapters/agent_link/tls.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "net/client_tls.h"
+#include "net/dial.h"
+#include "net/target.h"
 
 namespace lavant::adapters {
 namespace {
@@ -28,11 +29,10 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
-using agent_link::Target;
 using boost::system::error_code;
-using Tcp = asio::ip::tcp;
+using net::Endpoints;
+using net::Target;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
-using Endpoints = std::vector<Tcp::endpoint>;
 
 constexpr bool kDeflate = false;  // Frames are compact as they are; compressing would double the code.
 constexpr Duration kStepTimeout = std::chrono::seconds(60);
@@ -42,35 +42,13 @@ constexpr std::size_t kSessionsMax = 4;
 constexpr int kRedirectsMax = 5;
 constexpr std::size_t kUnsentBytesMax = 64U << 20;
 
-// Blocks for names, not for addresses: Asio's own resolver would start a thread, and an agent must be able to
-// fork.
-Endpoints resolve(asio::io_context& context, const Target& target) {
-    error_code error;
-    const asio::ip::address address = asio::ip::make_address(target.host, error);
-    if (!error) return {{address, static_cast<std::uint16_t>(std::stoi(target.port))}};
-    Tcp::resolver resolver(context);
-    Endpoints endpoints;
-    for (const auto& entry : resolver.resolve(target.host, target.port, error))
-        endpoints.push_back(entry.endpoint());
-    return endpoints;
-}
-
-// A task must not inherit the agent's wires.
-bool open_private(beast::tcp_stream& stream, const Tcp::endpoint& endpoint) {
-    error_code error;
-    if (stream.socket().is_open()) (void)stream.socket().close(error);
-    (void)stream.socket().open(endpoint.protocol(), error);
-    if (error) return false;
-    (void)stream.socket().set_option(Tcp::no_delay(true), error);
-    return ::fcntl(stream.socket().native_handle(), F_SETFD, FD_CLOEXEC) == 0;
-}
-
 // Tries one address after the other; `done(error_code)` once.
 template <class Done>
 void connect(beast::tcp_stream& stream, std::shared_ptr<const Endpoints> endpoints, std::size_t at,
              Done done) {
     if (at >= endpoints->size()) return done(error_code(asio::error::host_unreachable));
-    if (!open_private(stream, (*endpoints)[at])) return connect(stream, endpoints, at + 1, std::move(done));
+    if (!net::open_private(stream.socket(), (*endpoints)[at]))
+        return connect(stream, endpoints, at + 1, std::move(done));
     stream.expires_after(kStepTimeout);
     stream.async_connect(
         (*endpoints)[at], [&stream, endpoints, at, done = std::move(done)](const error_code& error) mutable {
@@ -78,15 +56,6 @@ void connect(beast::tcp_stream& stream, std::shared_ptr<const Endpoints> endpoin
                 return connect(stream, endpoints, at + 1, std::move(done));
             done(error);
         });
-}
-
-void expect_host(TlsStream& stream, const std::string& host) {
-    stream.set_verify_callback(asio::ssl::host_name_verification(host));
-    error_code not_an_address;
-    (void)asio::ip::make_address(host, not_an_address);
-    if (not_an_address)  // The macro for this hides an old-style cast.
-        (void)SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                       const_cast<char*>(host.c_str()));
 }
 
 beast::tcp_stream& tcp_of(beast::tcp_stream& stream) { return stream; }
@@ -137,8 +106,9 @@ class Socket : public std::enable_shared_from_this<Socket> {
 
     void dial() {
         wire_ = std::make_shared<Wire>(reactor_.context(), tls_);
-        const auto endpoints = std::make_shared<const Endpoints>(resolve(reactor_.context(), plan_.target));
-        expect_host(wire_->stream.next_layer(), plan_.target.host);
+        const auto endpoints =
+            std::make_shared<const Endpoints>(net::resolve(reactor_.context(), plan_.target));
+        net::expect_host(wire_->stream.next_layer().native_handle(), plan_.target.host);
         connect(wire_->tcp(), endpoints, 0, step([this] { handshake(); }));
     }
     void send(std::string frame) {
@@ -296,7 +266,7 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
         parser_->body_limit(boost::none);
         parser_->header_limit(static_cast<std::uint32_t>(limits::kHttpHeadBytes));
         if (connected_) return write();
-        const auto endpoints = std::make_shared<const Endpoints>(resolve(context_, exchange_.target));
+        const auto endpoints = std::make_shared<const Endpoints>(net::resolve(context_, exchange_.target));
         connect(tcp_of(stream_), endpoints, 0, step([this] { secure(); }));
     }
     bool is_reusable() const override { return connected_; }
@@ -305,7 +275,7 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
  private:
     void secure() {
         if constexpr (std::is_same_v<Stream, TlsStream>) {
-            expect_host(stream_, exchange_.target.host);
+            net::expect_host(stream_.native_handle(), exchange_.target.host);
             stream_.async_handshake(asio::ssl::stream_base::client, step([this] { write(); }));
         } else {
             write();
@@ -429,7 +399,7 @@ class SessionOver final : public Session, public std::enable_shared_from_this<Se
 class AgentLink::Parts {
  public:
     Parts(AgentLinkSettings settings, Target server)
-        : settings_(std::move(settings)), server_(std::move(server)), tls_(agent_link::make_tls()) {
+        : settings_(std::move(settings)), server_(std::move(server)), tls_(net::make_tls()) {
         tls_.load_verify_file(settings_.ca_file);
     }
     ~Parts() { waiting_.clear(); }
@@ -452,7 +422,7 @@ class AgentLink::Parts {
             waiting_.push_back(std::move(exchange));
             return pump();
         }
-        const std::optional<Target> target = agent_link::parse_target(exchange.request.url);
+        const std::optional<Target> target = net::parse_target(exchange.request.url);
         if (!target) {
             reactor_.post([done = std::move(exchange.done), url = exchange.request.url] {
                 done(lavant::fail(ErrorCode::InvalidArgument,
@@ -490,7 +460,7 @@ class AgentLink::Parts {
         std::shared_ptr<Session> session;
         if (exchange.target.tls) {
             // Hundreds of certificates: read when the first request needs them.
-            if (!world_tls_) world_tls_ = agent_link::make_world_tls();
+            if (!world_tls_) world_tls_ = net::make_world_tls();
             session = std::make_shared<SessionOver<TlsStream>>(reactor_.context(), when_done(), *world_tls_);
         } else {
             session = std::make_shared<SessionOver<beast::tcp_stream>>(reactor_.context(), when_done());
@@ -522,7 +492,7 @@ class AgentLink::Parts {
         if (!moved || ++exchange.redirects > kRedirectsMax) return exchange.done(std::move(result));
         for (const ports::Header& header : result->headers) {
             if (!beast::iequals(header.first, "location")) continue;
-            const std::optional<Target> next = agent_link::follow(exchange.target, header.second);
+            const std::optional<Target> next = net::follow(exchange.target, header.second);
             if (!next || (exchange.target.tls && !next->tls)) break;
             exchange.target = *next;
             return perform_in_the_world(std::move(exchange));
@@ -541,7 +511,7 @@ class AgentLink::Parts {
 };
 
 Result<std::unique_ptr<AgentLink>> AgentLink::make(const AgentLinkSettings& settings) {
-    const std::optional<Target> server = agent_link::parse_target(settings.server_url);
+    const std::optional<Target> server = net::parse_target(settings.server_url);
     if (!server || !server->tls)
         return lavant::fail(
             ErrorCode::InvalidArgument,

@@ -92,6 +92,15 @@ Error gap_before(const std::string& name, std::uint64_t offset, std::uint64_t en
             {}};
 }
 
+// The folders above may be new too, up to one that is not ours to open.
+Result<void> sync_new_folders(const std::string& root) {
+    LAVANT_TRY_VOID(sync_directory(root));
+    std::string above = parent_of(root);
+    LAVANT_TRY_VOID(sync_directory(above));
+    while (above != parent_of(above) && sync_directory(parent_of(above))) above = parent_of(above);
+    return {};
+}
+
 std::string key_of(const std::string& container, const std::string& name) { return container + "/" + name; }
 
 }  // namespace
@@ -105,6 +114,7 @@ FsBlobStore::FsBlobStore(std::string root, Fd folder, Fd metadata, Fd blocks)
       growing_(kGrowingFiles) {}
 
 Result<std::unique_ptr<FsBlobStore>> FsBlobStore::open(const std::string& root) {
+    const bool is_new = !exists(root);
     LAVANT_TRY_VOID(remove_tree(root + "/.tmp"));
     for (const char* folder : {"/.tmp", "/.meta", "/.blocks"})
         LAVANT_TRY_VOID(make_directories(root + folder));
@@ -113,7 +123,12 @@ Result<std::unique_ptr<FsBlobStore>> FsBlobStore::open(const std::string& root) 
     LAVANT_TRY(Fd blocks, open_file(root + "/.blocks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     // A predecessor may have died between making a folder and syncing it. From here on every folder that is
     // there is sure, and only those made by this process need a sync.
-    if (::syncfs(folder.get()) != 0) return fail(system_error("sync '" + root + "'", errno));
+    // A new store has no predecessor, and need not wait for what others left to be written to this disk.
+    if (is_new) {
+        LAVANT_TRY_VOID(sync_new_folders(root));
+    } else if (::syncfs(folder.get()) != 0) {
+        return fail(system_error("sync '" + root + "'", errno));
+    }
     return std::unique_ptr<FsBlobStore>(
         new FsBlobStore(root, std::move(folder), std::move(metadata), std::move(blocks)));
 }

@@ -91,16 +91,48 @@ std::string called(const CLI::App& command, const std::string& name) {
     return name;
 }
 
+std::string what_is_wrong(const CLI::App& command, const std::vector<std::string>& words, std::size_t used,
+                          const CLI::ParseError& error) {
+    const std::string path = path_of(command);
+    const std::string said = error.what();
+    const bool family = !commands_below(command).empty();
+    if (family && used < words.size() && !words[used].starts_with("-")) {
+        std::vector<std::string> known;
+        for (const CLI::App* below : commands_below(command)) known.push_back(below->get_name());
+        return fmt::format("'{} {}' is no command{}", path, words[used], did_you_mean(words[used], known));
+    }
+    if (const std::string option = unknown_option(command, words, used); !option.empty())
+        return fmt::format("'{}' has no option '{}'{}", path, option, suggested_option(command, option));
+    if (family) return fmt::format("'{}' needs a command", path);
+    if (error.get_name() == "RequiredError")
+        return fmt::format("'{}' needs {}", path, called(command, said.substr(0, said.find(" is required"))));
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+        return fmt::format("'{}' takes fewer words: '{}' is too many", path,
+                           said.substr(said.rfind(' ') + 1));
+    if (error.get_name() == "ArgumentMismatch")
+        return fmt::format("'{}': {} needs a value", path, said.substr(0, said.find(':')));
+    return fmt::format("'{}': {}", path, said);
+}
+
+int refuse(const CLI::App& command, const std::string& message) {
+    std::cerr << "lavant: " << cli::printable(message) << "\n  see: " << path_of(command) << " --help\n";
+    const std::string example = command.get_footer();
+    if (!example.empty()) std::cerr << "  example: " << example.substr(0, example.find('\n')) << "\n";
+    return kUsage;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(Manner manner)
-    : app_("Runs Azure ML jobs on your own machines.", manner == Manner::Az ? "az ml" : "lavant"),
+    : app_("Runs Azure ML jobs on your own machines.", manner == Manner::Az ? "az" : "lavant"),
       manner_(manner) {
     app_.set_version_flag("--version", std::string("lavant ") + kVersion)
         ->description("the version of this program");
     app_.set_help_flag("-h,--help", "this text");
     app_.footer("lavant submit -- python train.py\nlavant job create -f job.yml --stream");
-    output_.format = manner == Manner::Az ? Format::Json : Format::Table;
+    if (manner == Manner::Lavant) return;
+    output_.format = Format::Json;
+    top_ = &add_family(app_, "ml", "Azure ML's commands, answered by Lavant");
 }
 
 CLI::App& CommandLine::add_family(CLI::App& parent, const std::string& name, const std::string& what) {
@@ -117,8 +149,17 @@ CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std:
     return *command;
 }
 
+void CommandLine::takes_command(CLI::App& command) { command.group(kTakesCommand); }
+
 void CommandLine::add_server(CLI::App& command) {
-    command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    CLI::Option* data =
+        command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    command
+        .add_option("--context", choice_.context, "server you logged in to; local: the one of this machine")
+        ->option_text("CONTEXT")
+        ->excludes(data);
+    for (const char* flag : {"--only-show-errors", "--verbose", "--debug"})  // Every az command takes them.
+        if (manner_ == Manner::Az) command.add_flag(flag)->group("");
     command.add_option("-g,--resource-group", choice_.workspace.resource_group, "as on Azure")
         ->option_text("GROUP");
     command.add_option("-w,--workspace-name", choice_.workspace.name, "as on Azure")
@@ -150,8 +191,34 @@ void CommandLine::add_output(CLI::App& command) {
         ->option_text("QUERY");
 }
 
+void CommandLine::add_submit_options(CLI::App& command, cli::SubmitOptions& options) {
+    command.add_option("-n,--name", options.name, "name of the job; made up if left out")
+        ->option_text("NAME");
+    command.add_flag("-s,--stream", options.stream, "print the log until the job has ended");
+    command.add_flag("-e,--web", options.web, "say where the studio shows it");
+    command.add_option("-a,--save-as", options.save_as, "write the job's definition there")
+        ->option_text("FILE");
+    command.add_flag("--no-wait")->group("");  // Nothing waits here without --stream.
+    command.add_flag("!--no-git-diff", options.git_diff, "do not keep the diff of a dirty git tree");
+    add_output(command);
+    add_server(command);
+}
+
 void CommandLine::runs(CLI::App& command, Command what) {
     command.callback([this, what = std::move(what)] { chosen_ = what; });
+}
+
+void CommandLine::runs_with_bad_config(CLI::App& command, Command what) {
+    command.callback([this, what = std::move(what)] {
+        chosen_ = what;
+        bears_bad_config_ = true;
+    });
+}
+
+void CommandLine::set_default_format(const std::string& word) {
+    if (!format_.empty() || manner_ == Manner::Az) return;
+    for (const auto& [name, format] : kFormats)
+        if (word == name) output_.format = format;
 }
 
 void CommandLine::runs_with_session(CLI::App& command, SessionCommand what) {
@@ -161,56 +228,39 @@ void CommandLine::runs_with_session(CLI::App& command, SessionCommand what) {
     });
 }
 
-Command CommandLine::parse(const std::vector<std::string>& words, int& exit_code) {
+// Puts the words after `--` aside where the command takes them.
+std::vector<std::string> CommandLine::take_trailing(std::vector<std::string> words) {
+    if (descend(app_, words).first->get_group() != kTakesCommand) return words;
+    const auto dashes = std::ranges::find(words, "--");
+    if (dashes == words.end()) return words;
+    trailing_.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+    return words;
+}
+
+Command CommandLine::parse(const std::vector<std::string>& given, int& exit_code) {
+    const std::vector<std::string> words = take_trailing(given);
+    const auto [command, used] = descend(app_, words);
     try {
         app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 wants them reversed.
+        if (chosen_ && command->get_group() == kTakesCommand && trailing_.empty()) {
+            exit_code = refuse(*command, fmt::format("'{}' needs a command after '--'", path_of(*command)));
+            return {};
+        }
         if (chosen_) return chosen_;
         std::cerr << render_help(app_, 80);
         exit_code = kUsage;
     } catch (const CLI::CallForHelp&) {
-        std::cout << render_help(*descend(app_, words).first, 80);
+        std::cout << render_help(*command, 80);
         exit_code = 0;
     } catch (const CLI::ParseError& error) {
         // CLI11 answers --version this way too, with code 0.
-        exit_code =
-            error.get_exit_code() == 0 ? app_.exit(error, std::cout, std::cerr) : refuse(words, error);
+        exit_code = error.get_exit_code() == 0
+                        ? app_.exit(error, std::cout, std::cerr)
+                        : refuse(*command, what_is_wrong(*command, words, used, error));
     }
     std::cout.flush();
     return {};
-}
-
-int CommandLine::refuse(const std::vector<std::string>& words, const CLI::ParseError& error) const {
-    const auto [command, used] = descend(app_, words);
-    const std::string path = path_of(*command);
-    const bool family = !commands_below(*command).empty();
-    std::string message;
-    if (family && used < words.size() && !words[used].starts_with("-")) {
-        std::vector<std::string> known;
-        for (const CLI::App* below : commands_below(*command)) known.push_back(below->get_name());
-        message = fmt::format("'{} {}' is no command{}", path, words[used], did_you_mean(words[used], known));
-    } else if (const std::string option = unknown_option(*command, words, used); !option.empty()) {
-        message = fmt::format("'{}' has no option '{}'{}", path, option, suggested_option(*command, option));
-    } else if (family) {
-        message = fmt::format("'{}' needs a command", path);
-    } else if (error.get_name() == "RequiredError") {
-        const std::string said = error.what();
-        message =
-            fmt::format("'{}' needs {}", path, called(*command, said.substr(0, said.find(" is required"))));
-    } else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-        const std::string said = error.what();
-        message = fmt::format("'{}' takes fewer words: '{}' is too many", path,
-                              trim(std::string_view(said).substr(said.rfind(' ') + 1)));
-    } else if (error.get_name() == "ArgumentMismatch") {
-        const std::string said = error.what();
-        message = fmt::format("'{}': {} needs a value", path, said.substr(0, said.find(':')));
-    } else {
-        message = fmt::format("'{}': {}", path, error.what());
-    }
-    std::cerr << "lavant: " << cli::printable(message) << "\n";
-    std::cerr << "  see: " << path << " --help\n";
-    const std::string example = command->get_footer();
-    if (!example.empty()) std::cerr << "  example: " << example.substr(0, example.find('\n')) << "\n";
-    return kUsage;
 }
 
 }  // namespace lavant

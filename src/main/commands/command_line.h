@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/connect.h"
 #include "cli/context.h"
+#include "cli/job_create.h"
 #include "cli/local_server.h"
 #include "cli/output.h"
 
@@ -18,14 +20,14 @@ namespace lavant {
 using Command = std::function<cli::Outcome<cli::Exit>(cli::Context&)>;
 using SessionCommand = std::function<cli::Outcome<cli::Exit>(cli::Session&, cli::Context&)>;
 
-// Two words before a command's name in its help: `az` leads to the same commands with az's manners.
+// `az ml …` leads to the same commands with az's manners: JSON unless told otherwise.
 enum class Manner { Lavant, Az };
 
 class CommandLine {
  public:
     explicit CommandLine(Manner manner);
 
-    CLI::App& root() { return app_; }
+    CLI::App& root() { return *top_; }  // where families add themselves
     Manner manner() const { return manner_; }
     static CLI::App& add_family(CLI::App& parent, const std::string& name, const std::string& what);
     // `example` is shown in the command's help and in the manual, one or more whole lines.
@@ -33,8 +35,8 @@ class CommandLine {
                          const std::string& example);
     // Options of a command, alive as long as this.
     template <class Options>
-    Options& keep() {
-        auto kept = std::make_shared<Options>();
+    Options& keep(Options initial = {}) {
+        auto kept = std::make_shared<Options>(std::move(initial));
         kept_.push_back(kept);
         return *kept;
     }
@@ -42,26 +44,38 @@ class CommandLine {
     // Options that many commands share; what they say is in `choice` and `output`.
     void add_server(CLI::App& command);  // which server, which workspace
     void add_output(CLI::App& command);  // -o, --query
+    void add_submit_options(CLI::App& command, cli::SubmitOptions& options);
+    // Words after `--` are a command of the user's: they are not read as options.
+    static void takes_command(CLI::App& command);
+    const std::vector<std::string>& trailing() const { return trailing_; }
     cli::ServerChoice& choice() { return choice_; }
     cli::Output& output() { return output_; }
+    // What counts where -o is not given. az has a default of its own.
+    void set_default_format(const std::string& word);
+    // The command that was parsed works where the configuration is not valid: it repairs or explains it.
+    bool bears_bad_config() const { return bears_bad_config_; }
+    void runs_with_bad_config(CLI::App& command, Command what);
 
     void runs(CLI::App& command, Command what);
     // Connected first, then run.
     void runs_with_session(CLI::App& command, SessionCommand what);
 
     // What the words ask for. Empty: it was answered (help) or refused already, with `exit_code`.
-    Command parse(const std::vector<std::string>& words, int& exit_code);
+    Command parse(const std::vector<std::string>& given, int& exit_code);
 
  private:
-    int refuse(const std::vector<std::string>& words, const CLI::ParseError& error) const;
+    std::vector<std::string> take_trailing(std::vector<std::string> words);
 
     CLI::App app_;
+    CLI::App* top_ = &app_;
     Manner manner_;
     cli::ServerChoice choice_;
     cli::Output output_;
     std::string format_;
     std::string query_;
     Command chosen_;
+    std::vector<std::string> trailing_;
+    bool bears_bad_config_ = false;
     std::vector<std::shared_ptr<void>> kept_;
 };
 

@@ -22,7 +22,9 @@ std::string joined_names(const CLI::Option& option) {
 
 }  // namespace
 
-bool is_hidden(const CLI::App& command) { return command.get_group().empty(); }
+bool is_hidden(const CLI::App& command) {
+    return command.get_group().empty() || command.get_name().starts_with("__");
+}
 
 std::string path_of(const CLI::App& command) {
     const CLI::App* parent = command.get_parent();
@@ -67,7 +69,7 @@ std::string usage_line(const CLI::App& command) {
         if (!option.positional) continue;
         line += option.required ? " " + option.value : " [" + option.value + "]";
     }
-    return line + " [options]";
+    return line + " [options]" + (command.get_group() == kTakesCommand ? " -- COMMAND" : "");
 }
 
 std::string render_help(const CLI::App& command, int width) {

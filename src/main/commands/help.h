@@ -15,6 +15,9 @@ struct OptionHelp {
     bool required = false;
 };
 
+// The group of commands that take a command of the user's after `--`.
+inline constexpr const char* kTakesCommand = "takes a command";
+
 bool is_hidden(const CLI::App& command);
 std::string path_of(const CLI::App& command);  // "lavant job show"
 std::vector<OptionHelp> options_of(const CLI::App& command);

@@ -36,18 +36,6 @@ void runs_on_job(CommandLine& line, CLI::App& command, JobCommand what) {
         });
 }
 
-// What every way of making a job can be told.
-void add_submit_options(CommandLine& line, CLI::App& command, cli::SubmitOptions& options) {
-    command.add_option("-n,--name", options.name, "name of the job; made up if left out")
-        ->option_text("NAME");
-    command.add_flag("-s,--stream", options.stream, "print the log until the job has ended");
-    command.add_flag("--web", options.web, "say where the studio shows it");
-    command.add_option("--save-as", options.save_as, "write the job's definition there")->option_text("FILE");
-    command.add_flag("!--no-git-diff", options.git_diff, "do not keep the diff of a dirty git tree");
-    line.add_output(command);
-    line.add_server(command);
-}
-
 void add_file(CLI::App& command, std::string& file, std::vector<std::string>& settings) {
     command.add_option("-f,--file,file", file, "job file (YAML); - reads standard input")
         ->required()
@@ -63,7 +51,7 @@ void add_create(CommandLine& line, CLI::App& job) {
     CLI::App& command =
         CommandLine::add(job, "create", "submit a job file", "lavant job create -f job.yml --stream");
     add_file(command, options.file, options.settings);
-    add_submit_options(line, command, options);
+    line.add_submit_options(command, options);
     line.runs(command, [&line, &options](Context& context) {
         return cli::create_job(context, line.choice(), options, line.output());
     });
@@ -80,7 +68,7 @@ void add_rerun(CommandLine& line, CLI::App& job) {
         ->option_text("A.B=C")
         ->allow_extra_args(false)
         ->take_all();
-    add_submit_options(line, command, options);
+    line.add_submit_options(command, options);
     line.runs_with_session(command,
                            [&line, &options](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
                                LAVANT_TRY(options.of, cli::resolve_job(session, options.of));
@@ -110,7 +98,7 @@ void add_show(CommandLine& line, CLI::App& job) {
     auto& web = line.keep<bool>();
     CLI::App& command =
         CommandLine::add(job, "show", "what the server knows about a job", "lavant job show @last");
-    command.add_flag("--web", web, "say where the studio shows it");
+    command.add_flag("-e,--web", web, "say where the studio shows it");
     line.add_output(command);
     runs_on_job(line, command, [&line, &web](Session& session, Context& context, const std::string& name) {
         return cli::show_job(session, context.console, name, line.output(), web);
@@ -146,9 +134,11 @@ void add_stream(CommandLine& line, CLI::App& job) {
 }
 
 void add_cancel(CommandLine& line, CLI::App& job) {
+    auto& no_wait = line.keep<bool>();
     CLI::App& command = CommandLine::add(job, "cancel", "stop a job", "lavant job cancel @last");
-    runs_on_job(line, command, [](Session& session, Context& context, const std::string& name) {
-        return cli::cancel_job(session, context.console, name);
+    command.add_flag("--no-wait", no_wait, "do not wait until it has ended");
+    runs_on_job(line, command, [&no_wait](Session& session, Context& context, const std::string& name) {
+        return cli::cancel_job(session, context.console, name, no_wait);
     });
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace lavant::adapters::agent_link {
+namespace lavant::net {
 
 struct Target {
     bool tls = true;
@@ -21,4 +21,4 @@ std::optional<Target> parse_target(std::string_view url);
 // Where a redirect from `from` leads: absolute, or a path on the same host.
 std::optional<Target> follow(const Target& from, std::string_view location);
 
-}  // namespace lavant::adapters::agent_link
+}  // namespace lavant::net

@@ -1,6 +1,7 @@
-#include "adapters/http_client/curl_client.h"
+#include "adapters/http_client/beast_client.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -60,11 +61,12 @@ std::string header_of(const HttpResponse& response, const std::string& name) {
     return {};
 }
 
-class CurlClientTest : public testing::Test {
+class BeastClientTest : public testing::Test {
  protected:
     void SetUp() override {
         configure_log({.least = Level::Error});
-        std::string pattern = testing::TempDir() + "lavant-curl-XXXXXX";
+        ::signal(SIGPIPE, SIG_IGN);
+        std::string pattern = testing::TempDir() + "lavant-http-XXXXXX";
         ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
         files_ =
@@ -81,7 +83,7 @@ class CurlClientTest : public testing::Test {
         server_.reset();
         EXPECT_TRUE(remove_tree(folder_));
     }
-    CurlClient client() { return CurlClient({.ca_file = files_.ca_file}); }
+    BeastClient client() { return BeastClient({.ca_file = files_.ca_file}); }
 
     std::string folder_;
     CertificateFiles files_;
@@ -90,13 +92,13 @@ class CurlClientTest : public testing::Test {
     std::string url_;
 };
 
-TEST_F(CurlClientTest, SendsEveryMethodOverOneConnection) {
-    CurlClient curl = client();
+TEST_F(BeastClientTest, SendsEveryMethodOverOneConnection) {
+    BeastClient http = client();
     for (const std::string& method : {std::string("GET"), std::string("PUT"), std::string("POST"),
                                       std::string("PATCH"), std::string("DELETE"), std::string("HEAD")}) {
         const bool with_body = method != "GET" && method != "HEAD" && method != "DELETE";
         const auto response =
-            curl.send({.method = method,
+            http.send({.method = method,
                        .url = url_ + "/x?a=b",
                        .headers = {{"Authorization", "Bearer t"}, {"Content-Type", "text/plain"}},
                        .body = with_body ? "hello" : ""});
@@ -108,20 +110,20 @@ TEST_F(CurlClientTest, SendsEveryMethodOverOneConnection) {
         EXPECT_EQ(header_of(*response, "X-Type"), "text/plain");
         EXPECT_EQ(response->body, with_body ? "hello" : "");
     }
-    const auto empty = curl.send({.method = "PUT", .url = url_ + "/x"});
+    const auto empty = http.send({.method = "PUT", .url = url_ + "/x"});
     ASSERT_TRUE(empty);
     EXPECT_EQ(header_of(*empty, "X-Type"), "");
     EXPECT_EQ(server_->stats().accepted, 1U);
 }
 
-TEST_F(CurlClientTest, ErrorsOfTheServerAreResponses) {
+TEST_F(BeastClientTest, ErrorsOfTheServerAreResponses) {
     const auto response = client().send({.method = "PUT", .url = url_ + "/fail", .body = "why"});
     ASSERT_TRUE(response);
     EXPECT_EQ(response->status, 409);
     EXPECT_EQ(response->body, "why");
 }
 
-TEST_F(CurlClientTest, UploadsAndDownloadsFiles) {
+TEST_F(BeastClientTest, UploadsAndDownloadsFiles) {
     const std::string up = folder_ + "/up";
     const std::string down = folder_ + "/down";
     for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{5} << 20}) {
@@ -142,7 +144,7 @@ TEST_F(CurlClientTest, UploadsAndDownloadsFiles) {
     EXPECT_FALSE(client().send({.url = url_ + "/big", .response_file = folder_ + "/no/folder"}));
 }
 
-TEST_F(CurlClientTest, HandsOverAStreamAsItComesAndStopsWhenTold) {
+TEST_F(BeastClientTest, HandsOverAStreamAsItComesAndStopsWhenTold) {
     std::string seen;
     const auto response =
         client().send({.url = url_ + "/stream", .timeout_s = 0, .on_bytes = [&](std::string_view part) {
@@ -154,29 +156,29 @@ TEST_F(CurlClientTest, HandsOverAStreamAsItComesAndStopsWhenTold) {
     EXPECT_EQ(seen, "line 0\nline 1\nline 2\nline 3\nline 4\n");
 }
 
-TEST_F(CurlClientTest, EveryFailureSaysWhatToDo) {
-    const auto fails = [&](CurlClient& curl, ClientRequest request, ErrorCode code,
+TEST_F(BeastClientTest, EveryFailureSaysWhatToDo) {
+    const auto fails = [&](BeastClient& http, ClientRequest request, ErrorCode code,
                            const std::string& words) {
-        const auto response = curl.send(request);
+        const auto response = http.send(request);
         ASSERT_FALSE(response);
         EXPECT_EQ(response.error().code, code) << response.error().message;
         EXPECT_NE(response.error().message.find(words), std::string::npos) << response.error().message;
     };
-    CurlClient curl = client();
-    fails(curl, {.url = "https://localhost:1/x"}, ErrorCode::Unavailable, "check that the server runs");
-    fails(curl, {.url = "ftp://localhost/x"}, ErrorCode::InvalidArgument, "not an http");
-    fails(curl, {.url = url_ + "/hang", .timeout_s = 1}, ErrorCode::DeadlineExceeded, "no answer");
-    CurlClient system({});
+    BeastClient http = client();
+    fails(http, {.url = "https://localhost:1/x"}, ErrorCode::Unavailable, "check that the server runs");
+    fails(http, {.url = "ftp://localhost/x"}, ErrorCode::InvalidArgument, "not an http");
+    fails(http, {.url = url_ + "/hang", .timeout_s = 1}, ErrorCode::DeadlineExceeded, "no answer");
+    BeastClient system({});
     fails(system, {.url = url_ + "/x"}, ErrorCode::Unavailable, "give its CA file");
-    CurlClient other({.ca_file = folder_ + "/absent.pem"});
+    BeastClient other({.ca_file = folder_ + "/absent.pem"});
     fails(other, {.url = url_ + "/x"}, ErrorCode::Unavailable, "absent.pem");
-    CurlClient small({.ca_file = files_.ca_file, .body_bytes_max = 1000});
+    BeastClient small({.ca_file = files_.ca_file, .body_bytes_max = 1000});
     fails(small, {.url = url_ + "/big"}, ErrorCode::ResourceExhausted, "download it to a file");
 }
 
-TEST_F(CurlClientTest, SurvivesAServerThatRestarted) {
-    CurlClient curl = client();
-    ASSERT_TRUE(curl.send({.url = url_ + "/x"}));
+TEST_F(BeastClientTest, SurvivesAServerThatRestarted) {
+    BeastClient http = client();
+    ASSERT_TRUE(http.send({.url = url_ + "/x"}));
     const auto port = url_.substr(url_.rfind(':') + 1);
     server_->stop(std::chrono::seconds{1});
     ServerSettings settings;
@@ -185,7 +187,7 @@ TEST_F(CurlClientTest, SurvivesAServerThatRestarted) {
     settings.key_file = files_.key_file;
     server_ = std::make_unique<HttpServer>(settings, mirror_);
     ASSERT_TRUE(server_->start());
-    const auto again = curl.send({.method = "PUT", .url = url_ + "/x", .body = "again"});
+    const auto again = http.send({.method = "PUT", .url = url_ + "/x", .body = "again"});
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(again->body, "again");
 }

@@ -1,8 +1,8 @@
-#include "adapters/agent_link/target.h"
+#include "net/target.h"
 
 #include "base/text.h"
 
-namespace lavant::adapters::agent_link {
+namespace lavant::net {
 
 std::string Target::authority() const {
     const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
@@ -55,4 +55,4 @@ std::optional<Target> follow(const Target& from, std::string_view location) {
     return parse_target((from.tls ? "https://" : "http://") + from.authority() + std::string(location));
 }
 
-}  // namespace lavant::adapters::agent_link
+}  // namespace lavant::net

@@ -1,8 +1,8 @@
-#include "adapters/agent_link/target.h"
+#include "net/target.h"
 
 #include <gtest/gtest.h>
 
-namespace lavant::adapters::agent_link {
+namespace lavant::net {
 namespace {
 
 TEST(Target, ReadsAddresses) {
@@ -35,4 +35,4 @@ TEST(Target, FollowsRedirects) {
 }
 
 }  // namespace
-}  // namespace lavant::adapters::agent_link
+}  // namespace lavant::net

@@ -1,12 +1,14 @@
-#include "adapters/agent_link/tls.h"
+#include "net/client_tls.h"
 
 #include <openssl/x509.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <cstdlib>
 
+#include "base/check.h"
 #include "base/files.h"
 
-namespace lavant::adapters::agent_link {
+namespace lavant::net {
 namespace {
 
 bool has_its_own_place() {
@@ -18,7 +20,7 @@ bool has_its_own_place() {
 }  // namespace
 
 boost::asio::ssl::context make_tls() {
-    // What this machine's openssl.cnf may ask for is meant for its own OpenSSL; the agent may bring another.
+    // What this machine's openssl.cnf may ask for is meant for its own OpenSSL; we may bring another.
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
     boost::asio::ssl::context tls(boost::asio::ssl::context::tls_client);
     tls.set_verify_mode(boost::asio::ssl::verify_peer);
@@ -41,4 +43,16 @@ boost::asio::ssl::context make_world_tls() {
     return tls;
 }
 
-}  // namespace lavant::adapters::agent_link
+void expect_host(SSL* connection, const std::string& host) {
+    boost::system::error_code not_an_address;
+    (void)boost::asio::ip::make_address(host, not_an_address);
+    if (!not_an_address && X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host.c_str()) == 1)
+        return;
+    CHECK(!host.empty() && SSL_set1_host(connection, host.c_str()) == 1,
+          "no host, no check of the certificate");
+    // The macro for this hides an old-style cast.
+    (void)SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                   const_cast<char*>(host.c_str()));
+}
+
+}  // namespace lavant::net
