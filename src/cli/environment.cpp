@@ -157,8 +157,7 @@ Outcome<Variables> variables_for(Context& context, const ServerChoice& flags) {
     LAVANT_TRY(const Session session, connect(context, flags));
     const ServerAddress& address = session.address();
     const std::string environment = context.variable("LAVANT_ENV");
-    Variables values{
-        {"ARM_CLOUD_METADATA_URL", address.url + "/metadata/endpoints?api-version=2020-09-01"}};
+    Variables values{{"ARM_CLOUD_METADATA_URL", address.url + "/metadata/endpoints?api-version=2020-09-01"}};
     if (!address.ca_file.empty()) {
         LAVANT_TRY(const std::string bundle, bundle_path(context, flags, address));
         LAVANT_TRY_VOID(write_bundle(context, bundle, address.ca_file));

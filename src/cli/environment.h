@@ -21,8 +21,8 @@ enum class EnvFormat { Sh, Fish, Dotenv, Powershell };
 // "" for a dotenv file, which cannot take anything away.
 std::string line_that_unsets(EnvFormat format, std::string_view name);
 
-// What leads other programs to the server. An empty value: the variable must not be set. Also writes the bundle of
-// certificates that REQUESTS_CA_BUNDLE names.
+// What leads other programs to the server. An empty value: the variable must not be set. Also writes the
+// bundle of certificates that REQUESTS_CA_BUNDLE names.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Outcome<Variables> variables_for(Context& context, const ServerChoice& flags);
 

@@ -25,9 +25,11 @@ using cli::Outcome;
 using cli::ServerChoice;
 
 Outcome<std::string> make_folder(const Context& context) {
-    const std::string parent = context.variable("TMPDIR").starts_with("/") ? context.variable("TMPDIR") : "/tmp";
+    const std::string parent =
+        context.variable("TMPDIR").starts_with("/") ? context.variable("TMPDIR") : "/tmp";
     std::string pattern = parent + "/lavant-XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) return fail(system_error("make a folder in '" + parent + "'", errno));
+    if (::mkdtemp(pattern.data()) == nullptr)
+        return fail(system_error("make a folder in '" + parent + "'", errno));
     return pattern;
 }
 
@@ -68,13 +70,16 @@ Outcome<Throwaway> Throwaway::start(Context& context) {
 }
 
 Throwaway::Throwaway(Throwaway&& other) noexcept
-    : context_(other.context_), folder_(std::exchange(other.folder_, "")), variables_(std::move(other.variables_)) {}
+    : context_(other.context_),
+      folder_(std::exchange(other.folder_, "")),
+      variables_(std::move(other.variables_)) {}
 
 Throwaway::~Throwaway() {
     if (folder_.empty()) return;
     ServerChoice choice;
     choice.data = folder_ + "/data";
-    if (const auto purged = purge(context_, choice, true); !purged) (void)cli::report(purged.error(), context_.console);
+    if (const auto purged = purge(context_, choice, true); !purged)
+        (void)cli::report(purged.error(), context_.console);
     (void)remove_tree(folder_);
 }
 
@@ -108,8 +113,8 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     ::pid_t child = 0;
-    const int error =
-        ::posix_spawnp(&child, words.front().c_str(), &actions, &attributes, arguments.data(), pointers.data());
+    const int error = ::posix_spawnp(&child, words.front().c_str(), &actions, &attributes, arguments.data(),
+                                     pointers.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0)

@@ -19,8 +19,8 @@ class Throwaway {
 
     const std::string& folder() const { return folder_; }  // its own, with room for files beside the data
 
-    // Runs a program to its end with the variables of the server and this terminal; the program's exit code, 128 + N
-    // for one that a signal N ended. `lavant` is this very program there.
+    // Runs a program to its end with the variables of the server and this terminal; the program's exit code,
+    // 128 + N for one that a signal N ended. `lavant` is this very program there.
     [[nodiscard]] cli::Outcome<int> run(std::vector<std::string> words, const std::string& in_folder) const;
 
  private:

@@ -21,7 +21,7 @@ struct Step {
     std::string_view says;
     std::string_view file;  // written first, if named
     std::string_view text;
-    std::string_view runs;   // by sh
+    std::string_view runs;  // by sh
     int exit_expected = 0;
 };
 
@@ -87,7 +87,8 @@ Outcome<Exit> take_tour(Context& context, const TourOptions& options) {
     LAVANT_TRY_VOID(make_directories(folder, 0755));
     int number = 0;
     for (const Step& step : kSteps) {
-        console.out << "\n" << console.painted(fmt::format("{}. {}", ++number, step.says), Colour::Green) << "\n";
+        console.out << "\n"
+                    << console.painted(fmt::format("{}. {}", ++number, step.says), Colour::Green) << "\n";
         if (!step.file.empty()) {
             show_file(console, step);
             LAVANT_TRY_VOID(write_file_atomically(folder + "/" + std::string(step.file), step.text, 0644));
@@ -98,9 +99,10 @@ Outcome<Exit> take_tour(Context& context, const TourOptions& options) {
         if (waits && !context.person.ask("[Enter runs it, Ctrl-D ends the tour] ")) break;
         LAVANT_TRY(const int code, server.run({"/bin/sh", "-c", std::string(step.runs)}, folder));
         if (code != step.exit_expected)
-            return cli::stop(Exit::Failed, ErrorCode::Internal,
-                             fmt::format("step {} ended with {}, not with {}; what this machine lacks: lavant doctor",
-                                         number, code, step.exit_expected));
+            return cli::stop(
+                Exit::Failed, ErrorCode::Internal,
+                fmt::format("step {} ended with {}, not with {}; what this machine lacks: lavant doctor",
+                            number, code, step.exit_expected));
     }
     console.out << "\n"
                 << console.painted("That was it. Nothing of it is left; start with: lavant submit -- COMMAND",
