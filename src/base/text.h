@@ -25,6 +25,8 @@ std::optional<std::string> base64url_decode(std::string_view text);
 std::string json_quote(std::string_view text);  // with the quotes; invalid UTF-8 becomes U+FFFD
 std::string shell_quote(std::string_view text);
 
+// How much of `text`, from its beginning, is UTF-8.
+std::size_t valid_utf8_bytes(std::string_view text);
 // The candidate nearest to `word` by edit distance, if near enough to be a likely slip of the pen.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 

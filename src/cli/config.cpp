@@ -204,6 +204,8 @@ const std::vector<ConfigKey>& config_keys() {
          "colours in what is printed; auto: on a terminal"},
         {"data", ValueKind::Path, "LAVANT_DATA", "", "", false,
          "data folder of the embedded server; $XDG_STATE_HOME/lavant, else ~/.local/state/lavant if unset"},
+        {"timeout_s", ValueKind::Count, "LAVANT_TIMEOUT_S", "", "60", true,
+         "seconds after which a server that does not answer is given up"},
         {"idle_exit_s", ValueKind::Count, "LAVANT_IDLE_EXIT_S", "", "900", false,
          "seconds without work after which the embedded server leaves; 0: never"},
     };

@@ -16,7 +16,7 @@ namespace {
 constexpr int kDiagnoseTimeoutS = 10;
 
 std::string without_slash(std::string url) {
-    while (url.ends_with('/')) url.pop_back();
+    while (url.ends_with('/') && !url.ends_with("://")) url.pop_back();
     return url;
 }
 
@@ -65,6 +65,11 @@ Outcome<Session> connect_to_endpoint(Context& context, const std::string& url,
                                      const WorkspaceName& workspace) {
     if (const std::string data = embedded_behind(context, url); !data.empty())
         return connect_again(context, data, url, workspace);
+    if (!url.starts_with("https://") || url.size() <= std::string_view("https://").size())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("cannot use LAVANT_ENDPOINT '{}': a server has an address like "
+                                "https://host:8443; over anything else the key would be readable on the way",
+                                printable(url)));
     ServerAddress address;
     address.url = url;
     address.ca_file = context.variable("LAVANT_CA");
@@ -169,7 +174,9 @@ ServerInUse server_in_use(const Context& context, const ServerChoice& flags) {
     return {};
 }
 
-Outcome<Session> connect(Context& context, const ServerChoice& flags) {
+namespace {
+
+Outcome<Session> connect_to_chosen(Context& context, const ServerChoice& flags) {
     const WorkspaceName workspace = with_flags(context.config, flags).workspace();
     const ServerInUse chosen = server_in_use(context, flags);
     switch (chosen.kind) {
@@ -182,6 +189,14 @@ Outcome<Session> connect(Context& context, const ServerChoice& flags) {
     }
     LAVANT_TRY(const std::string data, data_folder(context, flags.data));
     return connect_locally(context, data, workspace);
+}
+
+}  // namespace
+
+Outcome<Session> connect(Context& context, const ServerChoice& flags) {
+    LAVANT_TRY(Session session, connect_to_chosen(context, flags));
+    session.use_timeout(static_cast<int>(parse_integer(context.config["timeout_s"]).value_or(0)));
+    return session;
 }
 
 std::optional<Session> connect_if_running(Context& context, const ServerChoice& flags) {

@@ -228,10 +228,9 @@ void print_end(const JobEnd& end, const Console& console) {
     console.err << printable(end.name) << "  "
                 << console.painted(printable(end.status), colour_of_status(end.status)) << "\n";
     if (end.error.is_object()) {
-        console.err << "  " << printable(end.error["code"].text()) << ": "
-                    << printable(end.error["message"].text()) << "\n";
-        if (!end.error["remedy"].text().empty())
-            console.err << "  " << printable(end.error["remedy"].text()) << "\n";
+        console.err << render_fields(
+            {{"  " + printable(end.error["code"].text()), printable(end.error["message"].text())}},
+            console.width);
     }
     console.err.flush();
 }

@@ -178,8 +178,9 @@ Outcome<CommandJobSpec> users_to_mend(Result<CommandJobSpec> job) {
 Outcome<CommandJobSpec> load(const Context& context, const std::string& file,
                              const std::vector<std::string>& settings) {
     if (file != "-") return users_to_mend(wire::load_job_file(file, settings));
-    LAVANT_TRY(const std::string text, context.person.read_input(limits::kYamlBytes));
-    return users_to_mend(wire::load_job_text(text, "standard input", working_folder(), settings));
+    const auto text = context.person.read_input(limits::kYamlBytes);
+    if (!text) return tl::make_unexpected(Failure(Exit::Usage, text.error()));
+    return users_to_mend(wire::load_job_text(*text, "standard input", working_folder(), settings));
 }
 
 Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Console& console) {

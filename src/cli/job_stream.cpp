@@ -76,7 +76,7 @@ void print_failure(Session& session, const Console& console, const std::string& 
             console.err << "    " << printable(line) << "\n";
     }
     if (const std::string advice = advise(job, progress.tail); !advice.empty())
-        console.err << "  " << advice << "\n";
+        console.err << render_fields({{"  remedy", advice}}, console.width);
     console.err << fmt::format("  log: user_logs/std_log.txt, fetched by: lavant job download {}\n", name);
     console.err.flush();
 }

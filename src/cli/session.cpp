@@ -82,6 +82,8 @@ Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
     auto answer = client_->send(request);
     if (!answer) {
         Error error = without_query(std::move(answer).error(), request.url);
+        if (error.code == ErrorCode::ResourceExhausted)
+            return tl::make_unexpected(Failure(Exit::Refused, std::move(error)));
         const bool explained = own && explain_ && error.code == ErrorCode::Unavailable;
         return tl::make_unexpected(explained ? explain_(error) : Failure(std::move(error)));
     }
@@ -109,6 +111,7 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
     ports::ClientRequest request;
     request.method = method;
     request.url = path;
+    request.timeout_s = address_.timeout_s;
     if (body != nullptr) {
         request.headers.emplace_back("Content-Type", "application/json");
         request.body = body->dump();
@@ -125,9 +128,10 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
     }
     if (answer.body.empty()) return Json();
     auto parsed = wire::parse_json(answer.body);
-    if (!parsed) {
+    if (!parsed || !parsed->is_object()) {
         return stop(Exit::Refused, ErrorCode::Internal,
-                    fmt::format("cannot read the answer of {}: {}", address_.url, parsed.error().message));
+                    fmt::format("cannot read the answer of {}: {}; is it a Lavant server?", address_.url,
+                                parsed ? "it is no JSON object" : parsed.error().message));
     }
     return std::move(*parsed);
 }

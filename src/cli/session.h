@@ -20,6 +20,7 @@ struct ServerAddress {
     WorkspaceName workspace = default_workspace();
     std::string data = {};     // folder of an embedded server; "" for any other
     std::string context = {};  // under which name the user logged in; "" if not by a context
+    int timeout_s = 60;        // for one answer
 };
 
 class Session {
@@ -27,6 +28,7 @@ class Session {
     Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address);
 
     const ServerAddress& address() const { return address_; }
+    void use_timeout(int seconds) { address_.timeout_s = seconds; }
     void use_token(std::string token) { address_.token = std::move(token); }
     // Asked when this server cannot be reached: what to tell instead of the client's error.
     using Explain = std::function<Failure(const Error&)>;

@@ -21,6 +21,9 @@ namespace lavant {
 namespace {
 
 constexpr int kUsage = 2;
+constexpr const char* kUsageLine =
+    "usage: lavant agent --node N --folder /DIR --server URL --ca FILE [--token-file FILE] "
+    "[--memory-bytes N] [--no-sandbox] [--no-cgroups]";
 constexpr int kTasksPerNode = 64;
 constexpr uid_t kFirstUser = 200'000;
 constexpr std::int64_t kNodesWithOwnUsers = 10'000;
@@ -65,9 +68,7 @@ Result<Arguments> parse(const std::vector<std::string>& words) {
         if (!good) return fail(ErrorCode::InvalidArgument, "'" + flag + " " + value + "' is not understood");
     }
     if (found.node <= 0 || !found.folder.starts_with('/') || found.server.empty() || found.ca_file.empty())
-        return fail(ErrorCode::InvalidArgument,
-                    "usage: lavant agent --node N --folder /DIR --server URL --ca FILE [--token-file FILE] "
-                    "[--memory-bytes N] [--no-sandbox] [--no-cgroups]");
+        return fail(ErrorCode::InvalidArgument, kUsageLine);
     if (found.token_file.empty()) found.token_file = found.folder + "/token";
     return found;
 }
@@ -146,9 +147,13 @@ int run_agent(const std::vector<std::string>& words) {
         std::printf("lavant-agent %s\n", kVersion);
         return 0;
     }
+    if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) {
+        std::printf("%s\n\nRuns a node; the server starts it where the node is to be.\n", kUsageLine);
+        return 0;
+    }
     const Result<Arguments> arguments = parse(words);
     if (!arguments) {
-        std::fprintf(stderr, "%s\n", arguments.error().message.c_str());
+        std::fprintf(stderr, "lavant: %s\n", arguments.error().message.c_str());
         return kUsage;
     }
     const Result<void> result = run(*arguments);

@@ -14,10 +14,23 @@
 namespace lavant {
 
 bool DataFolder::is_ours(const std::string& name) {
-    static constexpr std::string_view kNames[] = {
-        "lavant.db", "lavant.db-wal", "lavant.db-shm", "lavant.db-journal", "secret.key", "tls",  "blobs",
-        "nodes",     "bin",           "owner.key",     "endpoint",          "port",       "lock", "serve.log",
-        "spare",     "backup",        "ca-bundle.pem"};
+    static constexpr std::string_view kNames[] = {"lavant.db",
+                                                  "lavant.db-wal",
+                                                  "lavant.db-shm",
+                                                  "lavant.db-journal",
+                                                  "secret.key",
+                                                  "tls",
+                                                  "blobs",
+                                                  "nodes",
+                                                  "bin",
+                                                  "owner.key",
+                                                  "endpoint",
+                                                  "port",
+                                                  "lock",
+                                                  "serve.log",
+                                                  "spare",
+                                                  "backup",
+                                                  "lavant-ca-bundle.pem"};
     return std::ranges::find(kNames, name) != std::end(kNames);
 }
 

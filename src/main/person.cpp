@@ -54,7 +54,7 @@ std::optional<std::string> ask_secret(const std::string& question) {
 cli::Person person_at_terminal() {
     return {
         .is_there = is_there, .ask = ask, .ask_secret = ask_secret, .read_input = [](std::size_t bytes_max) {
-            return read_file("/dev/stdin", bytes_max);
+            return read_all(STDIN_FILENO, bytes_max).map_error(in("standard input"));
         }};
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "base/limits.h"
+#include "base/text.h"
 
 namespace lavant::wire {
 namespace {
@@ -245,6 +246,41 @@ std::optional<Position> find_control_character(std::string_view text) {
     return std::nullopt;
 }
 
+// A file of another encoding would come out as other words than its author wrote.
+std::optional<Position> find_broken_utf8(std::string_view text) {
+    const std::size_t good = valid_utf8_bytes(text);
+    if (good == text.size()) return std::nullopt;
+    const std::string_view before = text.substr(0, good);
+    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    return Position{static_cast<int>(std::ranges::count(before, '\n')) + 1,
+                    static_cast<int>(good - line_start) + 1};
+}
+
+// What the library says, for people who do not know how it reads.
+std::string in_plain_words(const std::string& said) {
+    static const std::pair<std::string_view, const char*> kWords[] = {
+        {"illegal map value",
+         "a ':' stands where no value can begin; check the indentation here and the quotes above"},
+        {"illegal map key", "a key stands where none can be; check the indentation"},
+        {"illegal block entry", "a '-' stands where no list item can begin; check the indentation"},
+        {"end of map not found",
+         "this line does not belong to what stands above it; check its indentation, and that its key ends "
+         "with ':'"},
+        {"end of map flow not found", "a '{' is not closed by a '}'"},
+        {"end of sequence flow not found", "a '[' is not closed by a ']'"},
+        {"end of sequence not found",
+         "this line does not belong to the list above it; check its indentation"},
+        {"illegal flow end", "a '}' or ']' closes nothing"},
+        {"illegal tab when looking for indentation", "a tab stands in the indentation; use blanks"},
+        {"illegal EOF in scalar", "a quote is not closed"},
+        {"illegal character in scalar", "a character stands here that must be in quotes"},
+        {"unknown token", "a character stands here that must be in quotes"},
+    };
+    for (const auto& [theirs, ours] : kWords)
+        if (said.starts_with(theirs)) return ours;
+    return said;
+}
+
 }  // namespace
 
 Result<Document> parse_yaml(std::string_view text, const std::string& file_name) {
@@ -255,6 +291,9 @@ Result<Document> parse_yaml(std::string_view text, const std::string& file_name)
     }
     if (const auto at = find_control_character(text)) {
         return fail(problem_in(file_name, *at, "a control character stands here; is this a text file?"));
+    }
+    if (const auto at = find_broken_utf8(text)) {
+        return fail(problem_in(file_name, *at, "it is not UTF-8 from here on; save it in that encoding"));
     }
     try {
         const Lines lines(text);
@@ -273,7 +312,7 @@ Result<Document> parse_yaml(std::string_view text, const std::string& file_name)
         return std::move(*builder.root);
     } catch (const YAML::Exception& problem) {
         return fail(problem_in(file_name, problem.mark.is_null() ? Position{} : position_of(problem.mark),
-                               problem.msg));
+                               in_plain_words(problem.msg)));
     } catch (const std::exception& problem) {
         return fail(problem_in(file_name, {}, problem.what()));
     }

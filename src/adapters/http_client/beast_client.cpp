@@ -100,7 +100,7 @@ class Body {
             error = {ErrorCode::ResourceExhausted,
                      "the answer to " + request_.method + " " +
                          request_.url.substr(0, std::min<std::size_t>(request_.url.find('?'), 300)) +
-                         " is larger than " + std::to_string(bytes_max_) + " bytes; download it to a file",
+                         " is larger than " + std::to_string(bytes_max_) + " bytes; is it a Lavant server?",
                      {}};
             return false;
         }

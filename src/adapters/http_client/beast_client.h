@@ -12,7 +12,7 @@ namespace lavant::adapters {
 
 struct ClientSettings {
     std::string ca_file;                      // trusted beside nothing else; empty: what the system trusts
-    std::size_t body_bytes_max = 256U << 20;  // of a response kept in memory
+    std::size_t body_bytes_max = 64U << 20;  // of a response kept in memory
     int connect_timeout_s = 10;
     std::string user_agent = "lavant";
     bool verify = true;  // false: talks to anybody, and so sends no Authorization

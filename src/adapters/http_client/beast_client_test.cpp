@@ -173,7 +173,7 @@ TEST_F(BeastClientTest, EveryFailureSaysWhatToDo) {
     BeastClient other({.ca_file = folder_ + "/absent.pem"});
     fails(other, {.url = url_ + "/x"}, ErrorCode::Unavailable, "absent.pem");
     BeastClient small({.ca_file = files_.ca_file, .body_bytes_max = 1000});
-    fails(small, {.url = url_ + "/big"}, ErrorCode::ResourceExhausted, "download it to a file");
+    fails(small, {.url = url_ + "/big"}, ErrorCode::ResourceExhausted, "is it a Lavant server?");
 }
 
 TEST_F(BeastClientTest, SurvivesAServerThatRestarted) {

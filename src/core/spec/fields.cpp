@@ -126,6 +126,7 @@ void Fields::finish() {
     for (const Document::Entry& entry : map_.entries) {
         if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
         problems_.add(path_of(entry.key), entry.key_at, "unknown key" + suggestion(entry.key, known_));
+        if (const auto meant = nearest(entry.key, known_)) problems_.forget_missing(path_of(*meant));
     }
 }
 

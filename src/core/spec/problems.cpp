@@ -1,5 +1,8 @@
 #include "core/spec/problems.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text.h"
 
 namespace lavant::spec {
@@ -23,15 +26,25 @@ void Problems::add(std::string path, Position at, std::string message) {
     found_.push_back({std::move(path), std::move(message), at.line, at.column});
 }
 
+void Problems::forget_missing(const std::string& path) {
+    std::erase_if(found_, [&path](const FieldProblem& problem) {
+        return problem.path == path && problem.message.starts_with("is missing");
+    });
+}
+
 Error Problems::to_error(std::string_view subject) const {
+    std::vector<FieldProblem> found = found_;
+    std::ranges::stable_sort(found, [](const FieldProblem& a, const FieldProblem& b) {
+        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    });
     std::string message(subject);
-    if (found_.size() == 1) {
-        message += " is not valid: " + one_line(found_[0]);
+    if (found.size() == 1) {
+        message += " is not valid: " + one_line(found[0]);
     } else {
-        message += " has " + std::to_string(found_.size()) + " problems";
-        for (const FieldProblem& problem : found_) message += "\n  " + one_line(problem);
+        message += " has " + std::to_string(found.size()) + " problems";
+        for (const FieldProblem& problem : found) message += "\n  " + one_line(problem);
     }
-    return {ErrorCode::InvalidArgument, std::move(message), found_};
+    return {ErrorCode::InvalidArgument, std::move(message), std::move(found)};
 }
 
 std::string listed(const std::vector<std::string>& words) {

@@ -13,13 +13,16 @@ namespace lavant::spec {
 class Problems {
  public:
     void add(std::string path, Position at, std::string message);
+    // Somebody wrote the key, with a slip of the pen: that is problem enough.
+    void forget_missing(const std::string& path);
     bool empty() const { return found_.empty(); }
     const std::vector<FieldProblem>& found() const { return found_; }
     // Put before every message until changed: which other file the positions belong to.
     void set_file(std::string file) { file_ = std::move(file); }
     const std::string& file() const { return file_; }
 
-    // What to return upward: one sentence that stands alone, and all problems behind it.
+    // What to return upward: one sentence that stands alone, and all problems behind it, as they stand in the
+    // file.
     Error to_error(std::string_view subject) const;
 
  private:

@@ -36,10 +36,12 @@ void add_account(CommandLine& line, CLI::App& az) {
     CLI::App& logout = CommandLine::add(az, "logout", "nothing to do here", "az logout");
     line.runs(logout, [](Context&) -> Outcome<Exit> { return Exit::Completed; });
 
-    CLI::App& account = CommandLine::add_family(az, "account", "the subscription in use");
+    CLI::App& account = CommandLine::add_family(az, "account", "the subscription in use",
+                                                "az account show --query id -o tsv");
     for (const bool as_list : {false, true}) {
-        CLI::App& show = CommandLine::add(account, as_list ? "list" : "show", "who you are, and where",
-                                          "az account show --query id -o tsv");
+        const std::string verb = as_list ? "list" : "show";
+        CLI::App& show =
+            CommandLine::add(account, verb, "who you are, and where", "az account " + verb + " -o json");
         line.add_output(show);
         line.add_server(show);
         line.runs_with_session(show, [&line, as_list](Session& session, Context& context) {
@@ -83,14 +85,16 @@ void add_defaults(CommandLine& line, CLI::App& az) {
     });
 
     auto& pairs = line.keep<std::vector<std::string>>();
-    CLI::App& config = CommandLine::add_family(az, "config", "the same in its newer spelling");
+    CLI::App& config = CommandLine::add_family(az, "config", "the same in its newer spelling",
+                                               "az config set defaults.group=research");
     CLI::App& set = CommandLine::add(config, "set", "set a default", "az config set defaults.group=research");
     set.add_option("pairs", pairs, "defaults.group=NAME")->required()->option_text("NAME=VALUE");
     line.runs(set, [&pairs](Context& context) { return cli::set_az_defaults(context, pairs); });
 }
 
 void add_extension(CommandLine& line, CLI::App& az) {
-    CLI::App& extension = CommandLine::add_family(az, "extension", "Azure ML is built in");
+    CLI::App& extension =
+        CommandLine::add_family(az, "extension", "Azure ML is built in", "az extension add -n ml");
     for (const char* verb : {"add", "update", "remove", "show", "list"}) {
         auto& name = line.keep<std::string>();
         CLI::App& command = CommandLine::add(extension, verb, "answered; nothing is installed or removed",

@@ -116,7 +116,7 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
 
 int refuse(const CLI::App& command, const std::string& message) {
     std::cerr << "lavant: " << cli::printable(message) << "\n  see: " << path_of(command) << " --help\n";
-    const std::string example = command.get_footer();
+    const std::string example = example_of(command);
     if (!example.empty()) std::cerr << "  example: " << example.substr(0, example.find('\n')) << "\n";
     return kUsage;
 }
@@ -131,15 +131,16 @@ CommandLine::CommandLine(Manner manner)
     app_.set_help_flag("-h,--help", "this text");
     app_.footer("lavant submit -- python train.py\nlavant job create -f job.yml --stream");
     if (manner == Manner::Lavant) return;
+    app_.footer("az ml job create -f job.yml --query name -o tsv");
     output_.format = Format::Json;
-    top_ = &add_family(app_, "ml", "Azure ML's commands, answered by Lavant");
+    top_ = &add_family(app_, "ml", "Azure ML's commands, answered by Lavant", "az ml job create -f job.yml");
 }
 
-CLI::App& CommandLine::add_family(CLI::App& parent, const std::string& name, const std::string& what) {
-    CLI::App* family = parent.add_subcommand(name, what);
-    family->require_subcommand(1);
-    family->footer("");
-    return *family;
+CLI::App& CommandLine::add_family(CLI::App& parent, const std::string& name, const std::string& what,
+                                  const std::string& example) {
+    CLI::App& family = add(parent, name, what, example);
+    family.require_subcommand(1);
+    return family;
 }
 
 CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std::string& what,
@@ -189,6 +190,14 @@ void CommandLine::add_output(CLI::App& command) {
     command.add_option("--query", query_, "JMESPath: what of the result is printed")
         ->check(read)
         ->option_text("QUERY");
+}
+
+CLI::Option* CommandLine::add_settings(CLI::App& command, std::vector<std::string>& into,
+                                       const std::string& about) {
+    return command.add_option("--set", into, about)
+        ->option_text("A.B=C")
+        ->allow_extra_args(manner_ == Manner::Az)
+        ->take_all();
 }
 
 void CommandLine::add_submit_options(CLI::App& command, cli::SubmitOptions& options) {

@@ -29,8 +29,9 @@ class CommandLine {
 
     CLI::App& root() { return *top_; }  // where families add themselves
     Manner manner() const { return manner_; }
-    static CLI::App& add_family(CLI::App& parent, const std::string& name, const std::string& what);
-    // `example` is shown in the command's help and in the manual, one or more whole lines.
+    // `example` is shown in the help and in the manual, one or more whole lines.
+    static CLI::App& add_family(CLI::App& parent, const std::string& name, const std::string& what,
+                                const std::string& example);
     static CLI::App& add(CLI::App& parent, const std::string& name, const std::string& what,
                          const std::string& example);
     // Options of a command, alive as long as this.
@@ -44,6 +45,8 @@ class CommandLine {
     // Options that many commands share; what they say is in `choice` and `output`.
     void add_server(CLI::App& command);  // which server, which workspace
     void add_output(CLI::App& command);  // -o, --query
+    // --set; as in az, several values may follow one --set there.
+    CLI::Option* add_settings(CLI::App& command, std::vector<std::string>& into, const std::string& about);
     void add_submit_options(CLI::App& command, cli::SubmitOptions& options);
     // Words after `--` are a command of the user's: they are not read as options.
     static void takes_command(CLI::App& command);

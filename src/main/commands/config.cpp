@@ -83,7 +83,8 @@ void add_set(CommandLine& line, CLI::App& config) {
 }  // namespace
 
 void add_config_family(CommandLine& line) {
-    CLI::App& config = CommandLine::add_family(line.root(), "config", "settings and where they come from");
+    CLI::App& config = CommandLine::add_family(line.root(), "config", "settings and where they come from",
+                                               "lavant config show --origin");
     add_show(line, config);
     add_set(line, config);
 }

@@ -40,7 +40,8 @@ void add_login(CommandLine& line) {
 
 void add_context_family(CommandLine& line) {
     add_login(line);
-    CLI::App& family = CommandLine::add_family(line.root(), "context", "the servers you logged in to");
+    CLI::App& family = CommandLine::add_family(line.root(), "context", "the servers you logged in to",
+                                               "lavant context list");
 
     CLI::App& list = CommandLine::add(family, "list", "all of them", "lavant context list");
     line.add_output(list);

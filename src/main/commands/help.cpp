@@ -61,6 +61,15 @@ std::vector<std::string> option_names(const CLI::App& command) {
     return names;
 }
 
+std::string example_of(const CLI::App& command) {
+    std::string example = command.get_footer();
+    if (!path_of(command).starts_with("az")) return example;
+    constexpr std::string_view kOurs = "lavant ";
+    for (std::size_t at = example.find(kOurs); at != std::string::npos; at = example.find(kOurs, at + 1))
+        example.replace(at, kOurs.size(), "az ml ");
+    return example;
+}
+
 std::string usage_line(const CLI::App& command) {
     std::string line = path_of(command);
     const bool family = !commands_below(command).empty();
@@ -88,7 +97,7 @@ std::string render_help(const CLI::App& command, int width) {
         }
     }
     if (!rows.empty()) out += "\n" + cli::render_fields(rows, width);
-    const std::string example = command.get_footer();
+    const std::string example = example_of(command);
     if (!example.empty()) out += "\nExample:\n";
     for (const std::string_view line : split(example, '\n'))
         if (!line.empty()) out += "  " + std::string(line) + "\n";

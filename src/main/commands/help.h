@@ -24,6 +24,7 @@ std::vector<OptionHelp> options_of(const CLI::App& command);
 std::vector<const CLI::App*> commands_below(const CLI::App& command);  // not the hidden ones
 // Every word that may stand where `--word` or a command stands.
 std::vector<std::string> option_names(const CLI::App& command);
+std::string example_of(const CLI::App& command);  // whole lines; in az's words below `az`
 std::string usage_line(const CLI::App& command);
 std::string render_help(const CLI::App& command, int width);
 

@@ -36,21 +36,18 @@ void runs_on_job(CommandLine& line, CLI::App& command, JobCommand what) {
         });
 }
 
-void add_file(CLI::App& command, std::string& file, std::vector<std::string>& settings) {
+void add_file(CommandLine& line, CLI::App& command, std::string& file, std::vector<std::string>& settings) {
     command.add_option("-f,--file,file", file, "job file (YAML); - reads standard input")
         ->required()
         ->option_text("FILE");
-    command.add_option("--set", settings, "change a value of the file: --set resources.instance_count=2")
-        ->option_text("A.B=C")
-        ->allow_extra_args(false)
-        ->take_all();
+    line.add_settings(command, settings, "change a value of the file: --set resources.instance_count=2");
 }
 
 void add_create(CommandLine& line, CLI::App& job) {
     auto& options = line.keep<cli::CreateOptions>();
     CLI::App& command =
         CommandLine::add(job, "create", "submit a job file", "lavant job create -f job.yml --stream");
-    add_file(command, options.file, options.settings);
+    add_file(line, command, options.file, options.settings);
     line.add_submit_options(command, options);
     line.runs(command, [&line, &options](Context& context) {
         return cli::create_job(context, line.choice(), options, line.output());
@@ -64,10 +61,7 @@ void add_rerun(CommandLine& line, CLI::App& job) {
     command.add_option("job", options.of, "the job; its beginning will do, or @last")
         ->required()
         ->option_text("NAME");
-    command.add_option("--set", options.settings, "change a value: --set inputs.lr=0.2")
-        ->option_text("A.B=C")
-        ->allow_extra_args(false)
-        ->take_all();
+    line.add_settings(command, options.settings, "change a value: --set inputs.lr=0.2");
     line.add_submit_options(command, options);
     line.runs_with_session(command,
                            [&line, &options](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
@@ -83,7 +77,7 @@ void add_validate(CommandLine& line, CLI::App& job) {
     auto& options = line.keep<Options>();
     CLI::App& command = CommandLine::add(job, "validate", "check a job file; needs no server",
                                          "lavant job validate -f job.yml --target azure");
-    add_file(command, options.file, options.settings);
+    add_file(line, command, options.file, options.settings);
     command.add_option("--target", options.target, "azure: list what Azure would refuse or ignore")
         ->check(CLI::IsMember({"azure", "lavant"}).description(""))
         ->option_text("TARGET");
@@ -156,11 +150,7 @@ void add_edits(CommandLine& line, CLI::App& job) {
     CLI::App& update =
         CommandLine::add(job, "update", "change a job's display name, description, tags or properties",
                          "lavant job update @last --set tags.team=vision");
-    update.add_option("--set", settings, "display_name, description, tags.KEY or properties.KEY")
-        ->option_text("A.B=C")
-        ->allow_extra_args(false)
-        ->required()
-        ->take_all();
+    line.add_settings(update, settings, "display_name, description, tags.KEY or properties.KEY")->required();
     line.add_output(update);
     runs_on_job(line, update,
                 [&line, &settings](Session& session, Context& context, const std::string& name) {
@@ -204,7 +194,8 @@ void add_download(CommandLine& line, CLI::App& job) {
 }  // namespace
 
 void add_job_family(CommandLine& line) {
-    CLI::App& job = CommandLine::add_family(line.root(), "job", "run and follow jobs");
+    CLI::App& job = CommandLine::add_family(line.root(), "job", "run and follow jobs",
+                                            "lavant job create -f job.yml --stream");
     add_create(line, job);
     add_validate(line, job);
     add_show(line, job);

@@ -11,7 +11,8 @@ using cli::Context;
 using cli::Session;
 
 void add_key_family(CommandLine& line) {
-    CLI::App& key = CommandLine::add_family(line.root(), "key", "who may use the server");
+    CLI::App& key =
+        CommandLine::add_family(line.root(), "key", "who may use the server", "lavant key create ann");
 
     auto& user = line.keep<std::string>();
     CLI::App& create =
