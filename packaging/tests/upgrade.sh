@@ -28,6 +28,6 @@ as_user 'lavant job list'
 as_user 'touch ~/gate
     for job in one two; do lavant job stream $job | grep -q through; done
     [ "$(lavant job list --status Completed -o json | python3 -c "import json, sys; print(len(json.load(sys.stdin)))")" -eq 2 ]
-    lavant down; rm -rf .local/state/lavant'
+    lavant down; rm -rf ~/.local/state/lavant ~/gate'
 dpkg -P lavant
 echo "upgrade: from $before to $after with jobs running: none was lost"
