@@ -283,7 +283,6 @@ void Loop::gone(TaskRef task) {
     }
     exited.has_files = !work->uploads.empty() || !work->upload_problem.empty();
     if (exited.exit.exit_code != 0) {
-        exited.message = exit_hint(exited.exit.exit_code);
         constexpr std::size_t kTailBytes = 64U << 10;
         if (const Result<std::string> tail = work->log->tail(kTailBytes))
             exited.traceback_line = find_traceback_line(*tail);

@@ -30,8 +30,8 @@ std::string borrowed_python(const std::string& python_home) {
     return "";
 }
 
-// Images have `python`; many systems have only `python3`. A folder with a link of the other name, empty if
-// none is needed or possible.
+// Job files say `python`, as in images; many systems have only `python3`. A folder with a link of the other
+// name, empty if none is needed or possible.
 std::string make_python_link(const std::string& node_folder) {
     for (const char* place : {"/usr/local/bin/python", "/usr/bin/python"})
         if (exists(place)) return "";
@@ -117,9 +117,9 @@ Result<void> Loop::set_up(Work& work) {
         LAVANT_TRY(std::string source, resolve_local(folder, server_folder));
         view.binds.push_back({.path = folder, .writable = false, .source = std::move(source)});
     }
-    const bool is_image = work.launch.environment.kind == "image";
-    if (is_image && !programs_) programs_ = make_python_link(settings_.folder);
-    const std::string programs = is_image ? *programs_ : "";
+    const bool needs_link = python.empty();
+    if (needs_link && !programs_) programs_ = make_python_link(settings_.folder);
+    const std::string programs = needs_link ? *programs_ : "";
     if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
     LAVANT_TRY(confined.script, resolve_command(work.launch, view).map_error(in("reading the command")));

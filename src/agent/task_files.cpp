@@ -369,13 +369,4 @@ std::string find_traceback_line(std::string_view log) {
     return "";
 }
 
-std::string exit_hint(int exit_code) {
-    if (exit_code == 127)
-        return "the shell found no such command (exit code 127): check its spelling, or use an environment "
-               "that has it";
-    if (exit_code == 126)
-        return "the command is not executable (exit code 126): make it so, or run it with its interpreter";
-    return "";
-}
-
 }  // namespace lavant::agent

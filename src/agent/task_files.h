@@ -105,7 +105,5 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
 
 // "ValueError: no such column": the last line of the last Python traceback in `log`.
 std::string find_traceback_line(std::string_view log);
-// What an exit code says to those who know shells; "" if nothing.
-std::string exit_hint(int exit_code);
 
 }  // namespace lavant::agent

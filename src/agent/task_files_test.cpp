@@ -212,10 +212,5 @@ TEST(Traceback, GivesTheLastLineOfTheLastOne) {
     EXPECT_EQ(find_traceback_line("Traceback (most recent call last):\n  File"), "");
 }
 
-TEST(ExitHint, KnowsACommandThatDoesNotExist) {
-    EXPECT_NE(exit_hint(127).find("no such command"), std::string::npos);
-    EXPECT_EQ(exit_hint(1), "");
-}
-
 }  // namespace
 }  // namespace lavant::agent

@@ -39,6 +39,7 @@ struct ApiSettings {
     std::string workspace_id;  // new with every data folder: clients cache by it
     std::string version = "0.1.0";
     std::string data_folder;
+    std::string ca_file;  // what clients have to trust; "": the server has a certificate from elsewhere
     Resources capacity{
         .cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
     std::uint64_t free_bytes_min = 256ULL << 20;

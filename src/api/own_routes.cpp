@@ -7,6 +7,7 @@
 #include "api/job_routes.h"
 #include "api/job_wait.h"
 #include "api/log_stream.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "wire/json.h"
 
@@ -18,6 +19,7 @@ using wire::Json;
 
 constexpr std::size_t kUserChars = 128;
 constexpr int kKeysMax = 10'000;
+constexpr std::size_t kAuthorityBytesMax = 64U << 10;
 
 // --- keys ---
 
@@ -205,6 +207,17 @@ Result<HttpResponse> status(Context& context, const Call& call) {
                                             {"outbox", loop.census.outbox}}));
 }
 
+// For `lavant login`, which shows its fingerprint and pins it. A certificate is no secret.
+Result<HttpResponse> authority(Context& context, const Call& /*call*/) {
+    if (context.settings.ca_file.empty())
+        return fail(ErrorCode::NotFound, "this server has no certificate authority of its own");
+    LAVANT_TRY(std::string pem, read_file(context.settings.ca_file, kAuthorityBytesMax));
+    HttpResponse response;
+    response.headers.emplace_back("Content-Type", "application/x-pem-file");
+    response.body = std::move(pem);
+    return response;
+}
+
 }  // namespace
 
 void add_own_routes(Router& router, Context& context) {
@@ -223,6 +236,7 @@ void add_own_routes(Router& router, Context& context) {
     router.add("GET", base + "/events", later(Need::Reader, start_event_stream));
     router.add("GET", base + "/nodes", answer_now(context, Need::Reader, list_nodes));
     router.add("GET", base + "/status", answer_now(context, Need::Reader, status));
+    router.add("GET", base + "/ca", answer_now(context, Need::Nothing, authority));
 }
 
 }  // namespace lavant::api

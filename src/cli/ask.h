@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "cli/console.h"
+#include "cli/context.h"
 
 namespace lavant::cli {
 
 // Refused without a terminal: a script says --yes.
-[[nodiscard]] Outcome<bool> ask(const Console& console, const std::string& question);
+[[nodiscard]] Outcome<bool> ask(const Context& context, const std::string& question);
 
 }  // namespace lavant::cli

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/connect.h"
 #include "cli/context.h"
-#include "cli/local_server.h"
 
 namespace lavant::cli {
 

@@ -83,9 +83,13 @@ struct FakeTerminal {
     std::unique_ptr<adapters::OpensslCrypto> crypto = std::move(*adapters::OpensslCrypto::without_key_file());
 
     Console console() { return Console{out, err, 80, false}; }
+    // With the configuration that the variables make; no file is read.
     Context context(FakeServer& server) {
-        return Context{console(), [this](const std::string& name) { return variables[name]; },
-                       [&server](const std::string&) { return server.client(); }, *crypto, "/nonexistent"};
+        const auto variable = [this](const std::string& name) { return variables[name]; };
+        Context made{console(), variable, [&server](const std::string&) { return server.client(); }, *crypto,
+                     "/nonexistent"};
+        made.config = load_config({.variable = variable, .folder = "", .user = 0, .system_file = ""}).value();
+        return made;
     }
 };
 

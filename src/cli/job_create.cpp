@@ -10,10 +10,10 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "cli/code_snapshot.h"
+#include "cli/connect.h"
 #include "cli/git.h"
 #include "cli/job_commands.h"
 #include "cli/job_stream.h"
-#include "cli/local_server.h"
 #include "cli/upload.h"
 #include "core/spec/command_job.h"
 #include "wire/az_job.h"
@@ -175,9 +175,10 @@ Outcome<CommandJobSpec> users_to_mend(Result<CommandJobSpec> job) {
     return std::move(*job);
 }
 
-Outcome<CommandJobSpec> load(const std::string& file, const std::vector<std::string>& settings) {
+Outcome<CommandJobSpec> load(const Context& context, const std::string& file,
+                             const std::vector<std::string>& settings) {
     if (file != "-") return users_to_mend(wire::load_job_file(file, settings));
-    LAVANT_TRY(const std::string text, read_all(STDIN_FILENO, limits::kYamlBytes));
+    LAVANT_TRY(const std::string text, context.person.read_input(limits::kYamlBytes));
     return users_to_mend(wire::load_job_text(text, "standard input", working_folder(), settings));
 }
 
@@ -217,8 +218,10 @@ Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOpti
     Prepared prepared{.job = std::move(job), .code = {}, .git = {}};
     LAVANT_TRY(prepared.code, read_code(prepared.job, context.console));
     if (!options.name.empty()) prepared.job.name = options.name;
+    if (prepared.job.experiment_name.empty())
+        prepared.job.experiment_name = context.config["experiment_name"];
     if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
-    prepared.git = read_git(options.git_diff, context.variable);
+    prepared.git = read_git(options.git_diff && context.config.flag("git_diff"), context.variable);
     for (const auto& [key, value] : prepared.git.properties) prepared.job.properties.emplace(key, value);
     return prepared;
 }
@@ -281,7 +284,7 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
 
 Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const CreateOptions& options,
                          const Output& output) {
-    LAVANT_TRY(CommandJobSpec job, load(options.file, options.settings));
+    LAVANT_TRY(CommandJobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(Prepared prepared, prepare(context, std::move(job), options));
     LAVANT_TRY(Session session, connect(context, choice));
     return submit(session, context, std::move(prepared), options, output);
@@ -310,7 +313,7 @@ Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& 
 
 Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, const Output& output) {
     const Console& console = context.console;
-    LAVANT_TRY(const CommandJobSpec job, load(options.file, options.settings));
+    LAVANT_TRY(const CommandJobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     Json result = Json::object({{"valid", true}});
     if (code) {

@@ -29,7 +29,7 @@ class CreateJobTest : public ::testing::Test {
     Outcome<Exit> create(CreateOptions options) {
         Context context = terminal_.context(server_);
         options.file = folder_ + "/job.yml";
-        return create_job(context, options);
+        return create_job(context, {}, options, {});
     }
     // The body of the request that made the job.
     wire::Json sent() { return wire::parse_json(server_.requests.back().body).value()["properties"]; }

@@ -71,7 +71,7 @@ Outcome<Exit> archive_job(Session& session, const Console& console, const std::s
 Outcome<Exit> delete_job(Session& session, Context& context, const std::string& name, bool yes) {
     if (!yes) {
         LAVANT_TRY(const bool sure,
-                   ask(context.console, fmt::format("delete job {} with its logs and outputs?", name)));
+                   ask(context, fmt::format("delete job {} with its logs and outputs?", name)));
         if (!sure) return stop(Exit::Usage, ErrorCode::InvalidArgument, "nothing was deleted");
     }
     LAVANT_TRY_VOID(session.remove(session.job_path(name)));

@@ -102,7 +102,12 @@ Result<Fd> spawn_server(const Context& context, const StartOptions& options) {
     std::vector<std::string> words{context.program, "serve",      "--data",
                                    options.data,    "--port",     std::to_string(options.port),
                                    "--embedded",    "--ready-fd", std::to_string(kReadyFd)};
-    if (!options.leaves_when_idle) words.insert(words.end(), {"--idle-exit", "0"});
+    const Setting& idle = context.config.setting("idle_exit_s");
+    if (!options.leaves_when_idle) {
+        words.insert(words.end(), {"--idle-exit", "0"});
+    } else if (idle.origin.source != Source::Default) {
+        words.insert(words.end(), {"--idle-exit", idle.value});
+    }
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -158,7 +163,8 @@ std::optional<LocalServer> await_winner(Context& context, const std::string& dat
 
 Outcome<std::string> data_folder(const Context& context, const std::string& from_flag) {
     std::string folder = from_flag;
-    if (folder.empty()) folder = context.variable("LAVANT_DATA");
+    if (folder.empty()) folder = context.config["data"];
+    if (folder.starts_with("~/")) folder = context.variable("HOME") + folder.substr(1);
     if (folder.empty()) {
         const std::string state = context.variable("XDG_STATE_HOME");
         if (state.starts_with("/"))
@@ -248,60 +254,6 @@ Outcome<bool> stop_local_server(Context& context, const std::string& data) {
     return stop(Exit::Failed, ErrorCode::DeadlineExceeded,
                 fmt::format("the server (process {}) is still there after 60 s; look at {}/serve.log",
                             server->pid, data));
-}
-
-namespace {
-
-// Flags before variables before the default.
-WorkspaceName choose_workspace(const Context& context, const WorkspaceName& flags) {
-    WorkspaceName chosen = default_workspace();
-    const auto choose = [&](const char* name, const std::string& flag, std::string& into) {
-        if (std::string value = flag.empty() ? context.variable(name) : flag; !value.empty())
-            into = std::move(value);
-    };
-    choose("LAVANT_SUB", flags.subscription, chosen.subscription);
-    choose("LAVANT_RG", flags.resource_group, chosen.resource_group);
-    choose("LAVANT_WS", flags.name, chosen.name);
-    return chosen;
-}
-
-}  // namespace
-
-std::optional<Session> connect_if_running(Context& context, const ServerChoice& choice) {
-    if (choice.data.empty() && !context.variable("LAVANT_ENDPOINT").empty()) {
-        auto session = connect(context, choice);
-        return session ? std::optional<Session>(std::move(*session)) : std::nullopt;
-    }
-    const auto data = data_folder(context, choice.data);
-    if (!data) return std::nullopt;
-    auto server = find_local_server(context, *data);
-    if (!server) return std::nullopt;
-    server->address.workspace = choose_workspace(context, choice.workspace);
-    return Session(std::move(server->client), std::move(server->address));
-}
-
-Outcome<Session> connect(Context& context, const ServerChoice& choice) {
-    const WorkspaceName workspace = choose_workspace(context, choice.workspace);
-    const std::string configured = context.variable("LAVANT_ENDPOINT");
-    if (choice.data.empty() && !configured.empty()) {
-        ServerAddress address;
-        address.url = configured;
-        while (address.url.ends_with('/')) address.url.pop_back();
-        address.ca_file = context.variable("LAVANT_CA");
-        address.token = context.variable("LAVANT_TOKEN");
-        address.workspace = workspace;
-        auto client = context.make_client(address.ca_file);
-        return Session(std::move(client), std::move(address));
-    }
-    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
-    LAVANT_TRY(Started found, find_or_start_local_server(context, {data}));
-    if (found.started) {
-        context.console.err << "started a local server, data in " << data
-                            << "; it leaves when idle, or with: lavant down\n";
-        context.console.err.flush();
-    }
-    found.server.address.workspace = workspace;
-    return Session(std::move(found.server.client), std::move(found.server.address));
 }
 
 }  // namespace lavant::cli

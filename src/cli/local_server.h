@@ -15,7 +15,8 @@
 
 namespace lavant::cli {
 
-// --data, else $LAVANT_DATA, else $XDG_STATE_HOME/lavant, else ~/.local/state/lavant. Absolute.
+// --data, else `data` of the configuration ($LAVANT_DATA), else $XDG_STATE_HOME/lavant, else
+// ~/.local/state/lavant. Absolute.
 [[nodiscard]] Outcome<std::string> data_folder(const Context& context, const std::string& from_flag);
 
 struct LocalServer {
@@ -42,15 +43,5 @@ struct Started {
 
 // Asks it to leave and waits until it is gone. False if there was none.
 [[nodiscard]] Outcome<bool> stop_local_server(Context& context, const std::string& data);
-
-// What the flags of a command said about where it goes; empty: nothing.
-struct ServerChoice {
-    std::string data;
-    WorkspaceName workspace{{}, {}, {}};
-};
-// What LAVANT_ENDPOINT names; else the server of the data folder (started if need be).
-[[nodiscard]] Outcome<Session> connect(Context& context, const ServerChoice& choice);
-// The same, but nothing is started.
-std::optional<Session> connect_if_running(Context& context, const ServerChoice& choice);
 
 }  // namespace lavant::cli

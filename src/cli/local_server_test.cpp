@@ -43,8 +43,11 @@ TEST_F(LocalServerTest, TheDataFolderComesFromTheFirstThatIsSet) {
     terminal_.variables["XDG_STATE_HOME"] = "/x";
     EXPECT_EQ(data_folder(context, "").value(), "/x/lavant");
     terminal_.variables["LAVANT_DATA"] = "/d/";
+    context.config = terminal_.context(server_).config;
     EXPECT_EQ(data_folder(context, "").value(), "/d");
     EXPECT_EQ(data_folder(context, "/flag").value(), "/flag");
+    context.config.set("data", {"~/x", {}});
+    EXPECT_EQ(data_folder(context, "").value(), "/h/x");
 }
 
 TEST_F(LocalServerTest, FindsAServerThatAnswersOnly) {
@@ -63,17 +66,6 @@ TEST_F(LocalServerTest, FindsAServerThatAnswersOnly) {
     EXPECT_EQ(found->address.url, "https://server");
     EXPECT_EQ(found->address.token, "secret");
     EXPECT_EQ(found->pid, 7);
-}
-
-TEST_F(LocalServerTest, AConfiguredServerIsUsedWithoutAsking) {
-    Context context = terminal_.context(server_);
-    terminal_.variables = {{"LAVANT_ENDPOINT", "https://far/"}, {"LAVANT_TOKEN", "t"}, {"LAVANT_WS", "w"}};
-    const auto session = connect(context, {});
-    ASSERT_TRUE(session.has_value());
-    EXPECT_EQ(session->address().url, "https://far");
-    EXPECT_TRUE(session->workspace_path().ends_with(
-        "/resourceGroups/lavant/providers/Microsoft.MachineLearningServices/workspaces/w"));
-    EXPECT_TRUE(server_.requests.empty());
 }
 
 TEST_F(LocalServerTest, AProgramThatCannotStartIsOneSentence) {
@@ -113,6 +105,19 @@ TEST_F(LocalServerTest, StartsAServerAndWaitsForItsWord) {
               "serve --data " + data_ + " --port 0 --embedded --ready-fd 3\n");
 }
 
+TEST_F(LocalServerTest, AStartedServerIsToldHowLongToStay) {
+    const std::string program = data_ + "/serves";
+    write("serves", "#!/bin/sh\necho \"$@\" > '" + data_ + "/arguments'\necho error no >&3\n");
+    ASSERT_EQ(::chmod(program.c_str(), 0755), 0);
+    terminal_.variables["LAVANT_IDLE_EXIT_S"] = "7";
+    Context context = terminal_.context(server_);
+    context.program = program;
+    EXPECT_FALSE(find_or_start_local_server(context, {data_}).has_value());
+    EXPECT_TRUE(read_file(data_ + "/arguments", 1000).value().ends_with(" --idle-exit 7\n"));
+    EXPECT_FALSE(find_or_start_local_server(context, {data_, 0, false}).has_value());
+    EXPECT_TRUE(read_file(data_ + "/arguments", 1000).value().ends_with(" --idle-exit 0\n"));
+}
+
 TEST_F(LocalServerTest, TheLoserOfARaceUsesTheWinnersServer) {
     const std::string program = data_ + "/loses";
     write("loses", "#!/bin/sh\n" + std::string(R"(echo '{"url":"https://server","pid":1}' > ')") + data_ +
@@ -125,25 +130,6 @@ TEST_F(LocalServerTest, TheLoserOfARaceUsesTheWinnersServer) {
     const auto found = find_or_start_local_server(context, {data_});
     ASSERT_TRUE(found.has_value()) << found.error().error.message;
     EXPECT_FALSE(found->started);
-}
-
-TEST_F(LocalServerTest, EnvPrintsQuotedExportsAndKeepsTheBundleInForce) {
-    write("tls/ca.pem", "-----BEGIN CERTIFICATE-----\nOURS\n-----END CERTIFICATE-----\n");
-    write("theirs.pem", "-----BEGIN CERTIFICATE-----\nTHEIRS\n-----END CERTIFICATE-----");
-    write("endpoint", R"({"url":"https://server","pid":7,"ca":")" + data_ + R"(/tls/ca.pem"})");
-    write("owner.key", "it's secret", 0600);
-    server_.on("GET /health", 200, "{}");
-    Context context = terminal_.context(server_);
-    terminal_.variables["REQUESTS_CA_BUNDLE"] = data_ + "/theirs.pem";
-    ASSERT_TRUE(print_environment(context, data_).has_value());
-    EXPECT_NE(terminal_.out.str().find(R"(export LAVANT_TOKEN='it'\''s secret')"), std::string::npos)
-        << terminal_.out.str();
-    const std::string bundle = read_file(data_ + "/ca-bundle.pem", 10'000).value();
-    EXPECT_LT(bundle.find("THEIRS"), bundle.find("OURS"));
-
-    terminal_.variables["REQUESTS_CA_BUNDLE"] = data_ + "/ca-bundle.pem";
-    ASSERT_TRUE(print_environment(context, data_).has_value());
-    EXPECT_EQ(read_file(data_ + "/ca-bundle.pem", 10'000).value(), bundle);
 }
 
 TEST(JobName, HasThreeParts) {

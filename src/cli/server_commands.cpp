@@ -4,49 +4,20 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "base/text.h"
+#include "cli/fingerprint.h"
+#include "cli/local_server.h"
 
 namespace lavant::cli {
 namespace {
 
 using wire::Json;
 
-constexpr std::size_t kBundleBytesMax = 16U << 20;
 constexpr int kWhole = 10'000;
-constexpr const char* kDefaultEnvironment = "azureml:base:1";
-constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
-                                          "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
-// The certificates in force before ours: what the shell names, else the system's.
-std::string bundle_in_force(const Context& context, const std::string& ours) {
-    std::vector<std::string> candidates{context.variable("REQUESTS_CA_BUNDLE"),
-                                        context.variable("SSL_CERT_FILE"),
-                                        context.variable("CURL_CA_BUNDLE")};
-    candidates.insert(candidates.end(), std::begin(kSystemBundles), std::end(kSystemBundles));
-    for (const std::string& path : candidates) {
-        // After an earlier `eval` the variable names our own bundle: what it was made from is no longer
-        // known, and appending to it again would let it grow.
-        if (path.empty() || path == ours) continue;
-        const auto text = read_file(path, kBundleBytesMax);
-        if (text && text->find("BEGIN CERTIFICATE") != std::string::npos) return *text;
-    }
-    return {};
-}
-
-Outcome<void> write_bundle(const Context& context, const std::string& path, const std::string& ca_file) {
-    LAVANT_TRY(const std::string ca, read_file(ca_file, kBundleBytesMax));
-    const std::string before = context.variable("REQUESTS_CA_BUNDLE");
-    if (before == path) {
-        // Made by an earlier call from the same shell: it stays as it is while our certificate is in it.
-        const auto old = read_file(path, kBundleBytesMax * 2);
-        if (old && old->find(trim(ca)) != std::string::npos) return {};
-    }
-    std::string bundle = bundle_in_force(context, path);
-    if (!bundle.empty() && bundle.back() != '\n') bundle += '\n';
-    bundle += ca;
-    LAVANT_TRY_VOID(write_file_atomically(path, bundle, 0644));
-    return {};
+// The line that people compare at `lavant login`.
+std::string fingerprint(const Context& context, const std::string& ca_file) {
+    return ca_file.empty() ? "" : fingerprint_of_file(ca_file, context.crypto);
 }
 
 }  // namespace
@@ -57,6 +28,8 @@ Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port) {
     context.console.out << fmt::format("{} at {}, data in {}\n",
                                        found.started ? "started" : "already running",
                                        found.server.address.url, data);
+    if (const std::string text = fingerprint(context, found.server.address.ca_file); !text.empty())
+        context.console.out << "ca fingerprint  " << text << "\n";
     context.console.out.flush();
     return Exit::Completed;
 }
@@ -70,60 +43,38 @@ Outcome<Exit> take_down(Context& context, const ServerChoice& choice) {
 }
 
 Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Output& output) {
-    const std::string configured = choice.data.empty() ? context.variable("LAVANT_ENDPOINT") : "";
+    const ServerInUse used = server_in_use(context, choice);
+    const std::string embedded =
+        used.kind == ServerInUse::Kind::Endpoint ? embedded_behind(context, used.name) : "";
     Json status = Json::object();
-    if (!configured.empty()) {
-        LAVANT_TRY(Session session, connect(context, {}));
+    std::string ca_file;
+    if (used.kind != ServerInUse::Kind::Local && embedded.empty()) {
+        LAVANT_TRY(Session session, connect(context, choice));
         ports::ClientRequest request;
         request.url = "/health";
         LAVANT_TRY(const ports::HttpResponse answer, session.send(std::move(request)));
-        status.set("server", answer.status == 200 ? "running" : "not ready")
-            .set("url", session.address().url);
+        status.set("server", answer.status == 200 ? "running" : "not ready");
+        if (!session.address().context.empty()) status.set("context", session.address().context);
+        status.set("url", session.address().url);
+        ca_file = session.address().ca_file;
     } else {
         LAVANT_TRY(const std::string data, data_folder(context, choice.data));
         const auto server = find_local_server(context, data);
         status.set("server", server ? "running" : "not running").set("data", data);
-        if (server)
+        if (server) {
             status.set("url", server->address.url).set("pid", server->pid).set("version", server->version);
+            ca_file = server->address.ca_file;
+        }
     }
+    if (const std::string text = fingerprint(context, ca_file); !text.empty())
+        status.set("ca_fingerprint", text);
     LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
-        for (const auto& [key, value] : status.members()) fields.emplace_back(key, value.scalar_text());
+        for (const auto& [key, value] : status.members())
+            fields.emplace_back(key == "ca_fingerprint" ? "ca fingerprint" : key, value.scalar_text());
         return render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
     }));
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;
-}
-
-Outcome<Exit> print_environment(Context& context, const ServerChoice& choice) {
-    LAVANT_TRY(const Session session, connect(context, choice));
-    const ServerAddress& address = session.address();
-    LAVANT_TRY(const std::string data, data_folder(context, choice.data));
-    std::string bundle = address.ca_file;
-    if (!address.ca_file.empty()) {
-        LAVANT_TRY_VOID(make_directories(data));
-        bundle = data + "/ca-bundle.pem";
-        LAVANT_TRY_VOID(write_bundle(context, bundle, address.ca_file));
-    }
-    const std::string environment = context.variable("LAVANT_ENV");
-    const std::pair<const char*, std::string> lines[] = {
-        {"ARM_CLOUD_METADATA_URL", address.url + "/metadata/endpoints?api-version=2020-09-01"},
-        {"REQUESTS_CA_BUNDLE", bundle},
-        {"IDENTITY_ENDPOINT", address.url + "/msi/token"},
-        {"IDENTITY_HEADER", address.token},
-        {"MLFLOW_TRACKING_URI", address.url + "/mlflow/v1.0" + session.workspace_path()},
-        {"MLFLOW_TRACKING_TOKEN", address.token},
-        {"LAVANT_ENDPOINT", address.url},
-        {"LAVANT_CA", address.ca_file},
-        {"LAVANT_TOKEN", address.token},
-        {"LAVANT_SUB", address.workspace.subscription},
-        {"LAVANT_RG", address.workspace.resource_group},
-        {"LAVANT_WS", address.workspace.name},
-        {"LAVANT_ENV", environment.empty() ? kDefaultEnvironment : environment},
-    };
-    for (const auto& [name, value] : lines)
-        context.console.out << "export " << name << "=" << shell_quote(value) << "\n";
-    context.console.out.flush();
-    return Exit::Completed;
 }
 
 Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user) {

@@ -1,11 +1,11 @@
 #pragma once
-// `lavant up | down | status | env | key`: the server itself, and who may use it.
+// `lavant up | down | status | key`: the server itself, and who may use it.
 
 #include <string>
 #include <vector>
 
+#include "cli/connect.h"
 #include "cli/context.h"
-#include "cli/local_server.h"
 #include "cli/output.h"
 
 namespace lavant::cli {
@@ -13,10 +13,6 @@ namespace lavant::cli {
 [[nodiscard]] Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port);
 [[nodiscard]] Outcome<Exit> take_down(Context& context, const ServerChoice& choice);
 [[nodiscard]] Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Output& output);
-
-// Prints export lines for `eval "$(lavant env)"`, so that azure-ai-ml, mlflow and this command line find the
-// server.
-[[nodiscard]] Outcome<Exit> print_environment(Context& context, const ServerChoice& choice);
 
 [[nodiscard]] Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user);
 [[nodiscard]] Outcome<Exit> list_keys(Session& session, const Console& console, const Output& output);

@@ -74,12 +74,17 @@ std::string Session::job_path(std::string_view name) const {
 }
 
 Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
-    if (request.url.starts_with("/")) {
+    const bool own = request.url.starts_with("/");
+    if (own) {
         request.url = address_.url + with_api_version(request.url);
         request.headers.emplace_back("Authorization", "Bearer " + address_.token);
     }
     auto answer = client_->send(request);
-    if (!answer) return tl::make_unexpected(Failure(without_query(std::move(answer).error(), request.url)));
+    if (!answer) {
+        Error error = without_query(std::move(answer).error(), request.url);
+        const bool explained = own && explain_ && error.code == ErrorCode::Unavailable;
+        return tl::make_unexpected(explained ? explain_(error) : Failure(std::move(error)));
+    }
     return std::move(*answer);
 }
 
@@ -95,7 +100,7 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
     }
     if (message.empty()) message = fmt::format("the server answered {}", response.status);
     if (response.status == 401)
-        message += "; set LAVANT_TOKEN to a valid key, or run: eval \"$(lavant env)\"";
+        message += "; give a valid key: lavant login URL, LAVANT_TOKEN, or eval \"$(lavant env)\"";
     error.message = fmt::format("cannot {}: {}", attempted, printable(message.substr(0, kMessageCharsMax)));
     return Failure(Exit::Refused, std::move(error));
 }

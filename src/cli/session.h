@@ -1,6 +1,7 @@
 #pragma once
 // One server as the commands see it: ARM resources and our own routes as JSON, refusals as Failures.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ struct ServerAddress {
     std::string ca_file;
     std::string token;
     WorkspaceName workspace = default_workspace();
+    std::string data = {};     // folder of an embedded server; "" for any other
+    std::string context = {};  // under which name the user logged in; "" if not by a context
 };
 
 class Session {
@@ -24,6 +27,10 @@ class Session {
     Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address);
 
     const ServerAddress& address() const { return address_; }
+    void use_token(std::string token) { address_.token = std::move(token); }
+    // Asked when this server cannot be reached: what to tell instead of the client's error.
+    using Explain = std::function<Failure(const Error&)>;
+    void explain_with(Explain explain) { explain_ = std::move(explain); }
     // "/subscriptions/…/workspaces/…" + `rest`; `rest` begins with '/' and is encoded already.
     std::string workspace_path(std::string_view rest = {}) const;
     std::string job_path(std::string_view name) const;  // ARM
@@ -46,6 +53,7 @@ class Session {
 
     std::unique_ptr<ports::HttpClient> client_;
     ServerAddress address_;
+    Explain explain_;
 };
 
 }  // namespace lavant::cli

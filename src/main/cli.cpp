@@ -11,9 +11,13 @@
 #include <vector>
 
 #include "adapters/crypto_openssl/openssl_crypto.h"
+#include "adapters/host_checks/host_checks.h"
 #include "adapters/http_client/beast_client.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "main/commands/families.h"
+#include "main/person.h"
+#include "main/sandbox_trial.h"
 
 namespace lavant {
 namespace {
@@ -34,9 +38,34 @@ int terminal_width() {
     return columns && *columns >= 20 && *columns <= 10'000 ? static_cast<int>(*columns) : 80;
 }
 
-bool wants_colours() {
+bool wants_colours(const std::string& chosen) {
+    if (chosen != "auto") return chosen == "always";
     return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 && variable("NO_COLOR").empty() &&
            variable("TERM") != "dumb";
+}
+
+// What a mistake in the configuration costs depends on the command.
+void load_config_into(Context& context) {
+    const cli::ConfigWorld world{.variable = variable, .folder = context.folder, .user = ::geteuid()};
+    auto config = cli::load_config(world);
+    if (config) {
+        context.config = *std::move(config);
+        return;
+    }
+    context.config.files = cli::find_config_files(world, context.config.warnings);
+    context.config_error = std::move(config).error();
+}
+
+std::vector<ports::HostCheck> check_host(const std::string& data) {
+    host_checks::HostQuery query{
+        .data = data, .variable = variable, .protections = {}, .protections_off = {}};
+    const std::string temporary = variable("TMPDIR").starts_with("/") ? variable("TMPDIR") : "/tmp";
+    if (auto tried = try_protections(data, temporary)) {
+        query.protections = *std::move(tried);
+    } else {
+        query.protections_off = std::move(tried).error().message;
+    }
+    return host_checks::check_host(query);
 }
 
 std::string own_path() {
@@ -46,34 +75,66 @@ std::string own_path() {
     return path;
 }
 
-}  // namespace
-
-int run_cli(const std::vector<std::string>& words) {
-    ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
-    std::ios::sync_with_stdio(false);
-    const cli::Console console{std::cout, std::cerr, terminal_width(), wants_colours(),
-                               ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
-
-    CommandLine line(Manner::Lavant);
+void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
+    add_config_family(line);
+    add_context_family(line);
+    add_doctor(line);
     add_serve(line);
     add_shell_family(line);
+    CommandLine::add(line.root(), "az", "the same commands in the words of the Azure CLI",
+                     "alias az='lavant az'\naz ml job create -f job.yml --query name -o tsv");
+}
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& given) {
+    ::signal(SIGPIPE, SIG_IGN);  // `lavant job stream x | head` ends by itself.
+    std::ios::sync_with_stdio(false);
+    const bool az = !given.empty() && given.front() == "az";
+    const std::vector<std::string> words(given.begin() + (az ? 1 : 0), given.end());
+    CommandLine line(az ? Manner::Az : Manner::Lavant);
+    if (az) {
+        add_job_family(line);
+        add_az_family(line);
+    } else {
+        add_all_families(line);
+    }
     int exit_code = 0;
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;
 
+    const cli::Console console{std::cout,
+                               std::cerr,
+                               terminal_width(),
+                               false,
+                               ::isatty(STDOUT_FILENO) == 1,
+                               ::isatty(STDERR_FILENO) == 1};
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
     Context context{console, variable, make_client, **crypto, own_path()};
+    context.folder = working_folder();
+    context.make_unverified_client = []() -> std::unique_ptr<ports::HttpClient> {
+        return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.verify = false});
+    };
+    context.person = person_at_terminal();
+    context.check_host = check_host;
+    load_config_into(context);
+    context.console.colours = wants_colours(context.config["color"]);
+    for (const std::string& warning : context.config.warnings)
+        std::cerr << "lavant: " << cli::printable(warning) << "\n";
+    if (context.config_error && !line.bears_bad_config())
+        return cli::report(*context.config_error, context.console);
+    line.set_default_format(context.config["output"]);
     const Outcome<Exit> outcome = command(context);
     std::cout.flush();
-    return outcome ? static_cast<int>(*outcome) : cli::report(outcome.error(), console);
+    return outcome ? static_cast<int>(*outcome) : cli::report(outcome.error(), context.console);
 }
 
 }  // namespace lavant

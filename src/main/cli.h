@@ -7,6 +7,6 @@
 namespace lavant {
 
 // Everything but `agent`, which main dispatches before (it must start fast).
-int run_cli(const std::vector<std::string>& words);
+int run_cli(const std::vector<std::string>& given);
 
 }  // namespace lavant

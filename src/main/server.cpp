@@ -179,20 +179,22 @@ void Server::Parts::make_control() {
                                      int attempt) { return api_->make_job_token(job, attempt); },
             .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
         plane_settings(), app::Upkeep{.events_kept = options_.events_kept});
-    api_ = std::make_unique<api::Api>(api::ApiPorts{.reader = *reader_,
-                                                    .blobs = *blobs_,
-                                                    .crypto = *crypto_,
-                                                    .clock = clock_,
-                                                    .feed = feed_,
-                                                    .post = post_and_wait,
-                                                    .loop_stats = [this] { return loop_->stats(); },
-                                                    .logs = hub_.get()},
-                                      api::ApiSettings{.base_url = url_,
-                                                       .secret = crypto_->secret(),
-                                                       .workspace_id = workspace_id_,
-                                                       .version = kVersion,
-                                                       .data_folder = folder_.root,
-                                                       .capacity = plane_settings().capacity});
+    api_ = std::make_unique<api::Api>(
+        api::ApiPorts{.reader = *reader_,
+                      .blobs = *blobs_,
+                      .crypto = *crypto_,
+                      .clock = clock_,
+                      .feed = feed_,
+                      .post = post_and_wait,
+                      .loop_stats = [this] { return loop_->stats(); },
+                      .logs = hub_.get()},
+        api::ApiSettings{.base_url = url_,
+                         .secret = crypto_->secret(),
+                         .workspace_id = workspace_id_,
+                         .version = kVersion,
+                         .data_folder = folder_.root,
+                         .ca_file = options_.tls_certificate.empty() ? certificates_.ca_file : "",
+                         .capacity = plane_settings().capacity});
     front_ = std::make_unique<Front>(*api_, *hub_);
 }
 

@@ -122,7 +122,7 @@ class Server:
     def status_of(self, name):
         shown = self.cli("job", "show", name, "-o", "json")
         assert shown.returncode == 0, shown.stderr
-        return json.loads(shown.stdout)["properties"]["status"]
+        return json.loads(shown.stdout)["status"]
 
     def wait_status(self, name, wanted=TERMINAL):
         return wait_for(lambda: (s := self.status_of(name)) in wanted and s, f"job {name} in {wanted}")

@@ -100,7 +100,7 @@ def test_set_changes_the_file(server, write_job):
     result = server.cli("job", "create", "-f", job, "--set", "inputs.word=new", "--set", "tags.team=red", "--stream")
     assert "new\n" in result.stdout, result.stderr
     shown = json.loads(server.cli("job", "show", streamed_name(result), "-o", "json").stdout)
-    assert shown["properties"]["tags"] == {"a": "b", "team": "red"}
+    assert shown["tags"] == {"a": "b", "team": "red"}
 
 
 def test_names_can_be_given_once(server, write_job):
@@ -146,7 +146,7 @@ def test_json_and_yaml_say_the_same(server, write_job):
     server.wait_status(name)
     as_json = json.loads(server.cli("job", "show", name, "-o", "json").stdout)
     as_yaml = yaml.safe_load(server.cli("job", "show", name, "-o", "yaml").stdout)
-    assert as_json["properties"]["tags"] == {"on": "yes", "n": "1"} == as_yaml["properties"]["tags"]
+    assert as_json["tags"] == {"on": "yes", "n": "1"} == as_yaml["tags"]
     assert as_json["name"] == as_yaml["name"] == name
 
 
@@ -213,7 +213,7 @@ def test_a_job_cannot_change_the_code_of_the_next(server, write_job):
 def test_code_that_did_not_change_is_sent_once(server, write_job):
     job = write_job("true", code={"a.py": "unique to this test\n"})
     names = [submitted_name(server.cli("job", "create", "-f", job)) for _ in range(2)]
-    codes = {json.loads(server.cli("job", "show", n, "-o", "json").stdout)["properties"]["codeId"] for n in names}
+    codes = {json.loads(server.cli("job", "show", n, "-o", "json").stdout)["code"] for n in names}
     assert len(codes) == 1
 
 

@@ -10,6 +10,7 @@ constexpr std::string_view kRetryOn = "lavant.retry_on";
 constexpr std::string_view kKeepOnFailure = "lavant.keep_on_failure";
 constexpr std::string_view kSandbox = "lavant.sandbox";
 constexpr std::string_view kPythonHome = "lavant.python_home";
+constexpr std::string_view kRerunOf = "lavant.rerun_of";
 constexpr std::int64_t kRetriesMost = 100;
 
 const std::string* find_in(const std::map<std::string, std::string>& properties, std::string_view key) {
@@ -67,6 +68,7 @@ std::string check_one(const std::string& key, const std::string& value) {
     if (key == kKeepOnFailure || key == kSandbox) return check_switch(value);
     if (key == kPythonHome)
         return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
+    if (key == kRerunOf) return "";  // says where a job came from, and does nothing
     return "unknown key" +
            suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn), std::string(kKeepOnFailure),
                             std::string(kSandbox), std::string(kPythonHome)});

@@ -152,7 +152,12 @@ CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std:
 void CommandLine::takes_command(CLI::App& command) { command.group(kTakesCommand); }
 
 void CommandLine::add_server(CLI::App& command) {
-    command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    CLI::Option* data =
+        command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+    command
+        .add_option("--context", choice_.context, "server you logged in to; local: the one of this machine")
+        ->option_text("CONTEXT")
+        ->excludes(data);
     for (const char* flag : {"--only-show-errors", "--verbose", "--debug"})  // Every az command takes them.
         if (manner_ == Manner::Az) command.add_flag(flag)->group("");
     command.add_option("-g,--resource-group", choice_.workspace.resource_group, "as on Azure")
@@ -201,6 +206,19 @@ void CommandLine::add_submit_options(CLI::App& command, cli::SubmitOptions& opti
 
 void CommandLine::runs(CLI::App& command, Command what) {
     command.callback([this, what = std::move(what)] { chosen_ = what; });
+}
+
+void CommandLine::runs_with_bad_config(CLI::App& command, Command what) {
+    command.callback([this, what = std::move(what)] {
+        chosen_ = what;
+        bears_bad_config_ = true;
+    });
+}
+
+void CommandLine::set_default_format(const std::string& word) {
+    if (!format_.empty() || manner_ == Manner::Az) return;
+    for (const auto& [name, format] : kFormats)
+        if (word == name) output_.format = format;
 }
 
 void CommandLine::runs_with_session(CLI::App& command, SessionCommand what) {

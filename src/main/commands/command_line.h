@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/connect.h"
 #include "cli/context.h"
 #include "cli/job_create.h"
 #include "cli/local_server.h"
@@ -34,8 +35,8 @@ class CommandLine {
                          const std::string& example);
     // Options of a command, alive as long as this.
     template <class Options>
-    Options& keep() {
-        auto kept = std::make_shared<Options>();
+    Options& keep(Options initial = {}) {
+        auto kept = std::make_shared<Options>(std::move(initial));
         kept_.push_back(kept);
         return *kept;
     }
@@ -49,6 +50,11 @@ class CommandLine {
     const std::vector<std::string>& trailing() const { return trailing_; }
     cli::ServerChoice& choice() { return choice_; }
     cli::Output& output() { return output_; }
+    // What counts where -o is not given. az has a default of its own.
+    void set_default_format(const std::string& word);
+    // The command that was parsed works where the configuration is not valid: it repairs or explains it.
+    bool bears_bad_config() const { return bears_bad_config_; }
+    void runs_with_bad_config(CLI::App& command, Command what);
 
     void runs(CLI::App& command, Command what);
     // Connected first, then run.
@@ -69,6 +75,7 @@ class CommandLine {
     std::string query_;
     Command chosen_;
     std::vector<std::string> trailing_;
+    bool bears_bad_config_ = false;
     std::vector<std::shared_ptr<void>> kept_;
 };
 

@@ -5,11 +5,15 @@
 
 namespace lavant {
 
-void add_submit(CommandLine& line);         // submit
-void add_job_family(CommandLine& line);     // job …
-void add_server_family(CommandLine& line);  // up, down, status, env
-void add_key_family(CommandLine& line);     // key …
-void add_serve(CommandLine& line);          // serve, agent
-void add_shell_family(CommandLine& line);   // completion, man, version
+void add_submit(CommandLine& line);          // submit
+void add_job_family(CommandLine& line);      // job …
+void add_server_family(CommandLine& line);   // up, down, status, env
+void add_key_family(CommandLine& line);      // key …
+void add_config_family(CommandLine& line);   // config …
+void add_context_family(CommandLine& line);  // login, logout, context …
+void add_doctor(CommandLine& line);          // doctor
+void add_serve(CommandLine& line);           // serve, agent
+void add_az_family(CommandLine& line);       // what stands around `az ml`
+void add_shell_family(CommandLine& line);    // completion, man, version
 
 }  // namespace lavant

@@ -2,12 +2,45 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/environment.h"
 #include "cli/server_commands.h"
 #include "main/commands/families.h"
 
 namespace lavant {
 
+namespace {
+
 using cli::Context;
+using cli::EnvFormat;
+
+constexpr std::pair<const char*, EnvFormat> kEnvFormats[] = {{"sh", EnvFormat::Sh},
+                                                             {"fish", EnvFormat::Fish},
+                                                             {"dotenv", EnvFormat::Dotenv},
+                                                             {"powershell", EnvFormat::Powershell}};
+
+void add_env(CommandLine& line) {
+    struct Options {
+        std::string format = "sh";
+        bool unset = false;
+    };
+    auto& options = line.keep<Options>();
+    CLI::App& env = CommandLine::add(
+        line.root(), "env", "the variables that lead other clients to the server", "eval \"$(lavant env)\"");
+    env.add_option("--format", options.format, "sh, fish, dotenv or powershell; sh if left out")
+        ->check(CLI::IsMember({"sh", "fish", "dotenv", "powershell"}).description(""))
+        ->option_text("FORMAT");
+    env.add_flag("--unset", options.unset, "print the lines that take the variables away again");
+    line.add_server(env);
+    line.runs(env, [&line, &options](Context& context) {
+        EnvFormat format = EnvFormat::Sh;
+        for (const auto& [word, one] : kEnvFormats)
+            if (options.format == word) format = one;
+        return options.unset ? cli::print_environment_undone(context, format)
+                             : cli::print_environment(context, line.choice(), format);
+    });
+}
+
+}  // namespace
 
 void add_server_family(CommandLine& line) {
     auto& port = line.keep<int>();
@@ -30,10 +63,7 @@ void add_server_family(CommandLine& line) {
     line.runs(status,
               [&line](Context& context) { return cli::show_status(context, line.choice(), line.output()); });
 
-    CLI::App& env = CommandLine::add(
-        line.root(), "env", "the variables that lead other clients to the server", "eval \"$(lavant env)\"");
-    line.add_server(env);
-    line.runs(env, [&line](Context& context) { return cli::print_environment(context, line.choice()); });
+    add_env(line);
 }
 
 }  // namespace lavant
