@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/build.h"
 #include "cli/config.h"
 #include "cli/console.h"
 #include "ports/crypto.h"
@@ -29,6 +30,7 @@ struct Context {
     std::function<std::unique_ptr<ports::HttpClient>(const std::string& ca_file)> make_client;
     ports::Crypto& crypto;
     std::string program;  // this executable, to start a server with
+    Build build = {};     // what it is
     Config config = {};
     std::optional<Failure> config_error = {};  // why `config` is nothing but defaults
     std::string folder = {};                   // the current one

@@ -192,7 +192,11 @@ std::optional<LocalServer> find_local_server(Context& context, const std::string
     while (server.address.url.ends_with('/')) server.address.url.pop_back();
     server.address.ca_file = (*endpoint)["ca"].string(data + "/tls/ca.pem");
     server.pid = static_cast<int>((*endpoint)["pid"].integer());
-    server.version = (*endpoint)["version"].string();
+    server.build = {(*endpoint)["version"].string(), (*endpoint)["build"].string(),
+                    (*endpoint)["builtAt"].integer()};
+    server.since = (*endpoint)["since"].string();
+    server.is_embedded = (*endpoint)["embedded"].boolean();
+    server.leaves_when_idle = (*endpoint)["idleExit"].integer() > 0;
     if (const auto key = read_file(data + "/owner.key", kKeyBytesMax))
         server.address.token = std::string(trim(*key));
     server.client = context.make_client(server.address.ca_file);
@@ -204,8 +208,60 @@ std::optional<LocalServer> find_local_server(Context& context, const std::string
     return server;
 }
 
+namespace {
+
+// Asks that very process to leave and waits until it is gone. Whoever else asked it before us is as good.
+Outcome<void> ask_to_leave(Context& context, const LocalServer& server, const std::string& data) {
+    const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, server.pid, 0)));
+    if (!process) {
+        if (errno == ESRCH) return {};
+        return fail(system_error(fmt::format("find process {}", server.pid), errno));
+    }
+    // The number may be another process's by now; the server that still answers under it is not.
+    if (const auto now = find_local_server(context, data); !now || now->pid != server.pid) return {};
+    if (::syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0) != 0 && errno != ESRCH) {
+        return fail(system_error(fmt::format("stop the server (process {})", server.pid), errno));
+    }
+    const auto began = std::chrono::steady_clock::now();
+    for (;;) {
+        ::pollfd gone{process.get(), POLLIN, 0};
+        const int left = kStopTimeoutMs - elapsed_ms(began);
+        if (left <= 0) break;
+        if (::poll(&gone, 1, left) > 0) return {};
+    }
+    return stop(Exit::Failed, ErrorCode::DeadlineExceeded,
+                fmt::format("the server (process {}) is still there after 60 s; look at {}/serve.log",
+                            server.pid, data));
+}
+
+Outcome<Started> start_local_server(Context& context, const StartOptions& options);
+
+// Several may do this at once: each waits for the same end, and one of them starts what follows.
+Outcome<Started> replace(Context& context, const LocalServer& old, StartOptions options) {
+    options.leaves_when_idle = options.leaves_when_idle && old.leaves_when_idle;
+    LAVANT_TRY_VOID(ask_to_leave(context, old, options.data));
+    LAVANT_TRY(Started started, start_local_server(context, options));
+    if (started.started)
+        context.console.err << fmt::format("restarted the local server: {}; running jobs go on\n",
+                                           printable(describe_change(old.build, context.build)));
+    started.started = false;  // It is said already.
+    return started;
+}
+
+}  // namespace
+
 Outcome<Started> find_or_start_local_server(Context& context, const StartOptions& options) {
-    if (auto server = find_local_server(context, options.data)) return Started{std::move(*server), false};
+    if (auto server = find_local_server(context, options.data)) {
+        if (server->is_embedded && server->pid > 1 && supersedes(context.build, server->build))
+            return replace(context, *server, options);
+        return Started{std::move(*server), false};
+    }
+    return start_local_server(context, options);
+}
+
+namespace {
+
+Outcome<Started> start_local_server(Context& context, const StartOptions& options) {
     if (auto made = make_directories(options.data); !made) {
         return tl::make_unexpected(
             Failure(Exit::Unreachable, in("cannot start the local server")(std::move(made).error())));
@@ -233,27 +289,13 @@ Outcome<Started> find_or_start_local_server(Context& context, const StartOptions
                     "/lock but serves nobody; stop it or choose another --data");
 }
 
+}  // namespace
+
 Outcome<bool> stop_local_server(Context& context, const std::string& data) {
     const auto server = find_local_server(context, data);
     if (!server || server->pid <= 1) return false;
-    const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, server->pid, 0)));
-    if (!process) {
-        if (errno == ESRCH) return true;
-        return fail(system_error(fmt::format("find process {}", server->pid), errno));
-    }
-    if (::syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0) != 0 && errno != ESRCH) {
-        return fail(system_error(fmt::format("stop the server (process {})", server->pid), errno));
-    }
-    const auto began = std::chrono::steady_clock::now();
-    for (;;) {
-        ::pollfd gone{process.get(), POLLIN, 0};
-        const int left = kStopTimeoutMs - elapsed_ms(began);
-        if (left <= 0) break;
-        if (::poll(&gone, 1, left) > 0) return true;
-    }
-    return stop(Exit::Failed, ErrorCode::DeadlineExceeded,
-                fmt::format("the server (process {}) is still there after 60 s; look at {}/serve.log",
-                            server->pid, data));
+    LAVANT_TRY_VOID(ask_to_leave(context, *server, data));
+    return true;
 }
 
 }  // namespace lavant::cli

@@ -22,7 +22,10 @@ namespace lavant::cli {
 struct LocalServer {
     ServerAddress address;
     int pid = 0;
-    std::string version;
+    Build build;
+    std::string since;         // RFC 3339
+    bool is_embedded = false;  // started by a command line, not by `lavant serve`
+    bool leaves_when_idle = true;
     std::unique_ptr<ports::HttpClient> client;  // its connection is open already
 };
 
@@ -34,7 +37,8 @@ struct StartOptions {
     int port = 0;  // 0: any
     bool leaves_when_idle = true;
 };
-// Finds it or starts it and waits until it answers; says so in one line. `started` tells which.
+// Finds it or starts it and waits until it answers; says so in one line. `started` tells which. One that an
+// older command line started gives way to one of this program; tasks outlive that.
 struct Started {
     LocalServer server;
     bool started = false;

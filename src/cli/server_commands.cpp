@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/disk_use.h"
 #include "cli/fingerprint.h"
 #include "cli/local_server.h"
 
@@ -34,10 +35,68 @@ Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port) {
     return Exit::Completed;
 }
 
+namespace {
+
+constexpr int kCountedMax = 100;  // jobs on one page
+
+// Jobs in any of these states, up to a page of each.
+int count_jobs(Session& session, std::initializer_list<const char*> statuses) {
+    int count = 0;
+    for (const char* status : statuses) {
+        const auto page = session.get(session.workspace_path(
+            fmt::format("/jobs?listViewType=All&status={}&%24top={}", status, kCountedMax)));
+        if (page) count += static_cast<int>((*page)["value"].size());
+    }
+    return count;
+}
+
+int count_running(Session& session) {
+    return count_jobs(session, {"Running", "Preparing", "Finalizing", "CancelRequested"});
+}
+
+std::string jobs(int count) {
+    return fmt::format("{}{} {}", count, count >= kCountedMax ? " or more" : "", count == 1 ? "job" : "jobs");
+}
+
+Session session_of(LocalServer server) {
+    server.address.workspace = default_workspace();
+    return {std::move(server.client), std::move(server.address)};
+}
+
+void describe_local(LocalServer server, Json& status) {
+    status.set("url", server.address.url)
+        .set("pid", server.pid)
+        .set("version", server.build.version)
+        .set("since", server.since)
+        .set("mode", !server.is_embedded       ? "lavant serve"
+                     : server.leaves_when_idle ? "leaves when idle"
+                                               : "stays until lavant down");
+    Session session = session_of(std::move(server));
+    status.set("jobsRunning", count_running(session)).set("jobsQueued", count_jobs(session, {"Queued"}));
+    if (const auto nodes = session.get(session.own_path("/nodes")))
+        status.set("nodes", (*nodes)["value"].size());
+}
+
+}  // namespace
+
 Outcome<Exit> take_down(Context& context, const ServerChoice& choice) {
     LAVANT_TRY(const std::string data, data_folder(context, choice.data));
+    int running = 0;
+    int queued = 0;
+    if (auto server = find_local_server(context, data)) {
+        Session session = session_of(std::move(*server));
+        running = count_running(session);
+        queued = count_jobs(session, {"Queued"});
+    }
     LAVANT_TRY(const bool stopped, stop_local_server(context, data));
     context.console.out << (stopped ? "stopped the server of " : "no server runs for ") << data << "\n";
+    if (stopped && running > 0)
+        context.console.out << fmt::format(
+            "{} {} on without it for 10 minutes at most; the next command that needs a server takes over\n",
+            jobs(running), running == 1 ? "goes" : "go");
+    if (stopped && queued > 0)
+        context.console.out << fmt::format("{} {} for a server\n", jobs(queued),
+                                           queued == 1 ? "waits" : "wait");
     context.console.out.flush();
     return Exit::Completed;
 }
@@ -59,19 +118,24 @@ Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Ou
         ca_file = session.address().ca_file;
     } else {
         LAVANT_TRY(const std::string data, data_folder(context, choice.data));
-        const auto server = find_local_server(context, data);
+        auto server = find_local_server(context, data);
         status.set("server", server ? "running" : "not running").set("data", data);
-        if (server) {
-            status.set("url", server->address.url).set("pid", server->pid).set("version", server->version);
-            ca_file = server->address.ca_file;
-        }
+        if (server) ca_file = server->address.ca_file;
+        if (!server) status.set("next", "starts with the next command that needs it");
+        if (server) describe_local(std::move(*server), status);
+        const DiskUse use = measure_disk_use(data);
+        status.set("dataBytes", use.bytes);
+        if (!use.is_whole) status.set("dataBytesAtLeast", true);
     }
     if (const std::string text = fingerprint(context, ca_file); !text.empty())
-        status.set("ca_fingerprint", text);
+        status.set("caFingerprint", text);
     LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members())
-            fields.emplace_back(key == "ca_fingerprint" ? "ca fingerprint" : key, value.scalar_text());
+            fields.emplace_back(key == "caFingerprint" ? "ca fingerprint" : key,
+                                key == "dataBytes"
+                                    ? describe_bytes(static_cast<std::uint64_t>(value.integer()))
+                                    : value.scalar_text());
         return render_fields(fields, kWhole);  // Paths are copied: they stay in one piece.
     }));
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;

@@ -15,6 +15,7 @@
 #include "adapters/http_client/beast_client.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "main/build.h"
 #include "main/commands/families.h"
 #include "main/person.h"
 #include "main/sandbox_trial.h"
@@ -68,13 +69,6 @@ std::vector<ports::HostCheck> check_host(const std::string& data) {
     return host_checks::check_host(query);
 }
 
-std::string own_path() {
-    std::string path(4096, '\0');
-    const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-    path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    return path;
-}
-
 void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
@@ -84,6 +78,7 @@ void add_all_families(CommandLine& line) {
     add_context_family(line);
     add_doctor(line);
     add_serve(line);
+    add_sandbox(line);
     add_shell_family(line);
     CommandLine::add(line.root(), "az", "the same commands in the words of the Azure CLI",
                      "alias az='lavant az'\naz ml job create -f job.yml --query name -o tsv");
@@ -118,7 +113,7 @@ int run_cli(const std::vector<std::string>& given) {
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.ca_file = ca_file});
     };
-    Context context{console, variable, make_client, **crypto, own_path()};
+    Context context{console, variable, make_client, **crypto, own_program(), own_build()};
     context.folder = working_folder();
     context.make_unverified_client = []() -> std::unique_ptr<ports::HttpClient> {
         return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.verify = false});

@@ -4,16 +4,26 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 
-#include "base/text.h"
-#include "main/version.h"
+#include "main/build.h"
+#include "wire/json.h"
 
 namespace lavant {
 
+bool DataFolder::is_ours(const std::string& name) {
+    static constexpr std::string_view kNames[] = {
+        "lavant.db", "lavant.db-wal", "lavant.db-shm", "lavant.db-journal", "secret.key", "tls",  "blobs",
+        "nodes",     "bin",           "owner.key",     "endpoint",          "port",       "lock", "serve.log",
+        "spare",     "backup",        "ca-bundle.pem"};
+    return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 Result<Fd> lock_data_folder(const DataFolder& folder) {
     LAVANT_TRY_VOID(make_directories(folder.root).map_error(in("the data folder")));
-    LAVANT_TRY(Fd lock, open_file(folder.root + "/lock", O_RDWR | O_CREAT));
+    LAVANT_TRY(Fd lock, open_file(folder.lock(), O_RDWR | O_CREAT));
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) return fail(system_error("lock '" + folder.root + "'", errno));
         return fail(ErrorCode::AlreadyExists,
@@ -23,11 +33,18 @@ Result<Fd> lock_data_folder(const DataFolder& folder) {
     return lock;
 }
 
-Result<void> write_endpoint(const DataFolder& folder, const std::string& url, const std::string& ca_file) {
-    const std::string text = "{\"url\":" + json_quote(url) + ",\"pid\":" + std::to_string(::getpid()) +
-                             ",\"ca\":" + json_quote(ca_file) + ",\"version\":" + json_quote(kVersion) +
-                             "}\n";
-    return write_file_atomically(folder.endpoint(), text);
+Result<void> write_endpoint(const DataFolder& folder, const Endpoint& endpoint) {
+    const cli::Build& build = own_build();
+    const wire::Json text = wire::Json::object({{"url", endpoint.url},
+                                                {"pid", ::getpid()},
+                                                {"ca", endpoint.ca_file},
+                                                {"version", build.version},
+                                                {"build", build.id},
+                                                {"builtAt", build.made_at_us},
+                                                {"since", to_rfc3339(endpoint.since)},
+                                                {"embedded", endpoint.embedded},
+                                                {"idleExit", endpoint.idle_exit_s}});
+    return write_file_atomically(folder.endpoint(), text.dump() + "\n");
 }
 
 }  // namespace lavant

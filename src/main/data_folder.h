@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace lavant {
 
@@ -21,13 +22,24 @@ struct DataFolder {
     std::string endpoint_kept() const { return root + "/port"; }  // survives a stop
     std::string log() const { return root + "/serve.log"; }
     std::string spare() const { return root + "/spare"; }  // room for when the disk is full
+    std::string lock() const { return root + "/lock"; }
+    std::string backup() const { return root + "/backup"; }  // a copy of the database while one is made
+
+    static bool is_ours(const std::string& name);  // an entry right below the root that Lavant makes
 };
 
 // Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another
 // server has it. The lock goes with its process, so one left by a power cut holds nobody up.
 [[nodiscard]] Result<Fd> lock_data_folder(const DataFolder& folder);
 
-[[nodiscard]] Result<void> write_endpoint(const DataFolder& folder, const std::string& url,
-                                          const std::string& ca_file);
+struct Endpoint {
+    std::string url;
+    std::string ca_file;
+    bool embedded = false;
+    int idle_exit_s = 0;
+    Instant since{};
+};
+// For the command line: where the server is, and whether a newer program may replace it.
+[[nodiscard]] Result<void> write_endpoint(const DataFolder& folder, const Endpoint& endpoint);
 
 }  // namespace lavant

@@ -269,7 +269,11 @@ Result<std::string> Server::Parts::start() {
     });
     reconcile();
     LAVANT_TRY_VOID(write_file_atomically(folder_.endpoint_kept(), std::to_string(port)));
-    LAVANT_TRY_VOID(write_endpoint(folder_, url_, certificates_.ca_file));
+    LAVANT_TRY_VOID(write_endpoint(folder_, {.url = url_,
+                                             .ca_file = certificates_.ca_file,
+                                             .embedded = options_.embedded,
+                                             .idle_exit_s = options_.idle_exit_s,
+                                             .since = clock_.now()}));
     log(Level::Info, "serving", {{"url", url_}, {"data", folder_.root}, {"version", kVersion}});
     return url_;
 }

@@ -5,6 +5,7 @@
 #include "cli/environment.h"
 #include "cli/server_commands.h"
 #include "main/commands/families.h"
+#include "main/purge.h"
 
 namespace lavant {
 
@@ -42,6 +43,15 @@ void add_env(CommandLine& line) {
 
 }  // namespace
 
+namespace {
+
+struct Removal {
+    bool purge = false;
+    bool yes = false;
+};
+
+}  // namespace
+
 void add_server_family(CommandLine& line) {
     auto& port = line.keep<int>();
     CLI::App& up =
@@ -52,9 +62,16 @@ void add_server_family(CommandLine& line) {
     line.add_server(up);
     line.runs(up, [&line, &port](Context& context) { return cli::bring_up(context, line.choice(), port); });
 
-    CLI::App& down = CommandLine::add(line.root(), "down", "stop the local server", "lavant down");
+    auto& removal = line.keep<Removal>();
+    CLI::App& down =
+        CommandLine::add(line.root(), "down", "stop the local server; running jobs go on", "lavant down");
+    down.add_flag("--purge", removal.purge, "end every job too and remove the data folder");
+    down.add_flag("-y,--yes", removal.yes, "do not ask");
     line.add_server(down);
-    line.runs(down, [&line](Context& context) { return cli::take_down(context, line.choice()); });
+    line.runs(down, [&line, &removal](Context& context) {
+        return removal.purge ? purge(context, line.choice(), removal.yes)
+                             : cli::take_down(context, line.choice());
+    });
 
     CLI::App& status =
         CommandLine::add(line.root(), "status", "whether a server runs, and where", "lavant status -o json");

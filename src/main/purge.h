@@ -1,0 +1,13 @@
+#pragma once
+// `lavant down --purge`: the end of a data folder and of everything that runs for it.
+
+#include "cli/connect.h"
+#include "cli/context.h"
+
+namespace lavant {
+
+// Stops the server, kills its nodes with their tasks, removes what Lavant made in the folder, and then the
+// folder. What Lavant does not know stays and is told of. Asks first unless `yes`.
+[[nodiscard]] cli::Outcome<cli::Exit> purge(cli::Context& context, const cli::ServerChoice& choice, bool yes);
+
+}  // namespace lavant
