@@ -4,7 +4,7 @@ SHELL := /bin/bash
 BIN := build/release/lavant
 
 .PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench \
-        dist install uninstall packages-test upgrade-test format clean
+        dist install uninstall packages-test format clean
 
 help:
 	@echo 'make hello     build and run the first job'
@@ -80,12 +80,8 @@ install: lavant
 uninstall: lavant
 	DESTDIR=$(DESTDIR) packaging/install.sh uninstall $(BIN) $(PREFIX)
 
+# The packages on a Debian without compiler and network, and a newer one over an older one with jobs running.
 packages-test: dist
-	rm -rf build/clean-root
-	tools/clean_root.sh build/clean-root build/dist
-
-# A newer package over an older one, with jobs running.
-upgrade-test: dist
 	cmake --build build/release --target lavant-older
 	rm -rf build/dist-older build/clean-root
 	packaging/dist.sh build/release/lavant-older build/dist-older
