@@ -3,13 +3,17 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench format clean
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench \
+        dist install uninstall packages-test format clean
 
 help:
 	@echo 'make hello     build and run the first job'
 	@echo 'make test      every test'
 	@echo 'make lavant    build $(BIN)'
 	@echo 'make tsan | fuzz | sim-long | planted | crash | guest | bench    longer checks and figures'
+	@echo 'make install   PREFIX=/usr/local DESTDIR='
+	@echo 'make dist      packages, in build/dist'
+	@echo 'make packages-test    the packages on a Debian 12 without a compiler (root)'
 	@echo 'make clean     remove build/'
 
 bootstrap:
@@ -65,6 +69,23 @@ guest: bootstrap
 bench: lavant
 	cmake --build build/release --target bench_spawn bench_load bench_no_op
 	python3 bench/run.py --bin build/release
+
+dist: lavant
+	rm -rf build/dist
+	packaging/dist.sh $(BIN) build/dist
+
+PREFIX := /usr/local
+install: lavant
+	DESTDIR=$(DESTDIR) packaging/install.sh install $(BIN) $(PREFIX)
+uninstall: lavant
+	DESTDIR=$(DESTDIR) packaging/install.sh uninstall $(BIN) $(PREFIX)
+
+# The packages on a Debian without compiler and network, and a newer one over an older one with jobs running.
+packages-test: dist
+	cmake --build build/release --target lavant-older
+	rm -rf build/dist-older build/clean-root
+	packaging/dist.sh build/release/lavant-older build/dist-older
+	tools/clean_root.sh build/clean-root build/dist build/dist-older
 
 format:
 	clang-format-16 -i $$(git ls-files '*.cpp' '*.h')

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <future>
 #include <thread>
 
 #include "adapters/crypto_openssl/certificates.h"
@@ -208,6 +209,26 @@ TEST_F(OddServersTest, HearsARefusalThatComesBeforeTheBodyIsThrough) {
     ASSERT_TRUE(response) << response.error().message;
     EXPECT_EQ(response->status, 413);
     EXPECT_EQ(response->body, "much");
+}
+
+TEST_F(OddServersTest, AConnectionWithHalfABodyInItIsNotUsedAgain) {
+    std::promise<void> heard;
+    const OddServer server([&, wait = heard.get_future().share()](int connection, int number) {
+        (void)read_head(connection);
+        if (number > 1) return answer_ok(connection);
+        say(connection, "HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno");
+        wait.wait();
+        std::array<char, 4096> bytes{};
+        while (::recv(connection, bytes.data(), bytes.size(), 0) > 0) {
+        }
+    });
+    BeastClient http({});
+    EXPECT_EQ(
+        http.send({.method = "PUT", .url = server.url(), .body = std::string(64U << 20, 'b')}).value().status,
+        409);
+    heard.set_value();
+    EXPECT_EQ(http.send({.url = server.url(), .timeout_s = 30}).value().body, "ok");
+    EXPECT_EQ(server.accepted, 2);
 }
 
 TEST_F(OddServersTest, NothingBreaksOutOfAHead) {
