@@ -104,6 +104,14 @@ std::optional<Instant> parse_rfc3339(std::string_view text) {
     return from_micros(seconds * 1'000'000 + micros);
 }
 
+std::string in_words(Duration length) {
+    using namespace std::chrono_literals;
+    const std::pair<Duration, const char*> units[] = {{24h, " d"}, {1h, " h"}, {1min, " min"}};
+    for (const auto& [unit, name] : units)
+        if (length >= unit) return std::to_string(length / unit) + name;
+    return std::to_string(std::max<std::int64_t>(0, length / 1s)) + " s";
+}
+
 std::string to_iso_duration(Duration length) {
     std::int64_t micros = length.count();
     if (micros <= 0) return "PT0S";

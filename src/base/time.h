@@ -27,6 +27,8 @@ std::string to_rfc3339(Instant at);                           // 2026-01-02T03:0
 std::string to_http_date(Instant at);                         // Fri, 02 Jan 2026 03:04:05 GMT
 std::optional<Instant> parse_rfc3339(std::string_view text);  // accepts offsets and 0-9 fraction digits
 
+std::string in_words(Duration length);  // "3 s", "12 min", "5 h", "2 d": whole units, rounded down
+
 std::string to_iso_duration(Duration length);                       // PT1H30M; zero is PT0S
 std::optional<Duration> parse_iso_duration(std::string_view text);  // PnDTnHnMnS with fractions of seconds
 

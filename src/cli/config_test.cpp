@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "base/text.h"
 
 namespace lavant::cli {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class ConfigTest : public ::testing::Test {
  protected:
     ConfigTest() {
-        std::string pattern = ::testing::TempDir() + "/config.XXXXXX";
+        std::string pattern = ::testing::TempDir() + "config.XXXXXX";
         root_ = ::mkdtemp(pattern.data());
         variables_["HOME"] = root_ + "/people/ann";
         world_ = {.variable = [this](const std::string& name) { return variables_[name]; },
@@ -181,6 +182,20 @@ TEST(ConfigKeys, EveryKeyHasAVariableAndADefaultThatIsValid) {
         EXPECT_FALSE(key.description.empty()) << key.name;
         if (key.fallback.empty()) continue;
         EXPECT_TRUE(check_value(key, key.fallback).has_value()) << key.name;
+    }
+}
+
+TEST(ConfigKeys, AreAllInTheManual) {
+    const std::string manual = read_file(LAVANT_SOURCE_DIR "/docs/configuration.md", 1U << 20).value();
+    for (const ConfigKey& key : config_keys()) {
+        const std::size_t row =
+            manual.find("| `" + std::string(key.name) + "` | `" + std::string(key.variable) + "` |");
+        ASSERT_NE(row, std::string::npos) << key.name;
+        const std::string line = manual.substr(row, manual.find('\n', row) - row);
+        EXPECT_NE(line.find(key.in_project ? "| yes |" : "| no |"), std::string::npos) << line;
+        if (key.choices.empty()) continue;
+        for (const std::string_view choice : split(key.choices, '|'))
+            EXPECT_NE(line.find("`" + std::string(choice) + "`"), std::string::npos) << line;
     }
 }
 

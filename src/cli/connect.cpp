@@ -147,7 +147,10 @@ Config with_flags(Config config, const ServerChoice& flags) {
 
 std::string embedded_behind(const Context& context, const std::string& url) {
     const auto data = data_folder(context, "");
-    return data && last_url(*data) == url ? *data : "";
+    // The port alone proves little: another server may have it now.
+    const bool ours =
+        data && context.variable("LAVANT_CA").starts_with(*data + "/") && last_url(*data) == url;
+    return ours ? *data : "";
 }
 
 ServerInUse server_in_use(const Context& context, const ServerChoice& flags) {

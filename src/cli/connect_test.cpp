@@ -105,6 +105,7 @@ TEST_F(ConnectTest, AShellOfAnEmbeddedServerGoesOn) {
     server_.on("GET /health", 200, "{}");
     terminal_.variables["LAVANT_ENDPOINT"] = "https://127.0.0.1:4711";
     terminal_.variables["LAVANT_TOKEN"] = "mine";
+    terminal_.variables["LAVANT_CA"] = data_ + "/tls/ca.pem";
     Context context = terminal_.context(server_);
     context.program = program;
     const auto session = connect(context, {});
@@ -120,8 +121,9 @@ TEST_F(ConnectTest, AShellOfAnEmbeddedServerGoesOn) {
 }
 
 TEST_F(ConnectTest, AnotherServerOnThisMachineThatIsGoneIsExplained) {
-    write(data_ + "/port", "4711");
+    write(data_ + "/port", "9");
     terminal_.variables["LAVANT_ENDPOINT"] = "https://127.0.0.1:9";
+    terminal_.variables["LAVANT_CA"] = "/of/another/ca.pem";
     server_.on("GET /x", [](const ports::ClientRequest&) -> Result<ports::HttpResponse> {
         return fail(ErrorCode::Unavailable, "nothing answers");
     });

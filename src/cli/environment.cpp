@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBundleBytesMax = 16U << 20;
 constexpr const char* kBundle = "REQUESTS_CA_BUNDLE";
 constexpr const char* kBundleBefore = "LAVANT_CA_BUNDLE_BEFORE";  // what --unset gives back
-constexpr const char* kBundleFile = "/ca-bundle.pem";
+constexpr const char* kBundleFile = "/lavant-ca-bundle.pem";      // a name that tells whose it is
 constexpr const char* kDefaultEnvironment = "azureml:base:1";
 constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
@@ -153,12 +153,11 @@ std::string line_that_unsets(EnvFormat format, std::string_view name) {
     CHECK(false, "every format is written");
 }
 
-Outcome<Exit> print_environment(Context& context, const ServerChoice& flags, EnvFormat format) {
+Outcome<Variables> variables_for(Context& context, const ServerChoice& flags) {
     LAVANT_TRY(const Session session, connect(context, flags));
     const ServerAddress& address = session.address();
     const std::string environment = context.variable("LAVANT_ENV");
-    std::vector<std::pair<std::string, std::string>> values{
-        {"ARM_CLOUD_METADATA_URL", address.url + "/metadata/endpoints?api-version=2020-09-01"}};
+    Variables values{{"ARM_CLOUD_METADATA_URL", address.url + "/metadata/endpoints?api-version=2020-09-01"}};
     if (!address.ca_file.empty()) {
         LAVANT_TRY(const std::string bundle, bundle_path(context, flags, address));
         LAVANT_TRY_VOID(write_bundle(context, bundle, address.ca_file));
@@ -182,7 +181,11 @@ Outcome<Exit> print_environment(Context& context, const ServerChoice& flags, Env
     values.insert(values.end(), std::begin(rest), std::end(rest));
     // With its folder the server is started again when it has left and the shell still has these.
     if (!address.data.empty()) values.emplace_back("LAVANT_DATA", address.data);
+    return values;
+}
 
+Outcome<Exit> print_environment(Context& context, const ServerChoice& flags, EnvFormat format) {
+    LAVANT_TRY(const Variables values, variables_for(context, flags));
     std::string lines;
     for (const auto& [name, value] : values) {
         if (value.empty()) {  // of another server, perhaps, that this shell had before

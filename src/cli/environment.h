@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/connect.h"
 #include "cli/context.h"
@@ -19,7 +21,11 @@ enum class EnvFormat { Sh, Fish, Dotenv, Powershell };
 // "" for a dotenv file, which cannot take anything away.
 std::string line_that_unsets(EnvFormat format, std::string_view name);
 
-// Also writes the bundle of certificates that REQUESTS_CA_BUNDLE names.
+// What leads other programs to the server. An empty value: the variable must not be set. Also writes the
+// bundle of certificates that REQUESTS_CA_BUNDLE names.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Outcome<Variables> variables_for(Context& context, const ServerChoice& flags);
+
 [[nodiscard]] Outcome<Exit> print_environment(Context& context, const ServerChoice& flags, EnvFormat format);
 // The lines that undo it; needs no server.
 [[nodiscard]] Outcome<Exit> print_environment_undone(Context& context, EnvFormat format);

@@ -88,12 +88,12 @@ TEST_F(EnvironmentTest, KeepsTheBundleInForce) {
     EXPECT_NE(lines.find("export LAVANT_DATA='" + data_ + "'"), std::string::npos) << lines;
     EXPECT_NE(lines.find("export LAVANT_CA_BUNDLE_BEFORE='" + data_ + "/theirs.pem'"), std::string::npos)
         << lines;
-    const std::string bundle = read_file(data_ + "/ca-bundle.pem", 10'000).value();
+    const std::string bundle = read_file(data_ + "/lavant-ca-bundle.pem", 10'000).value();
     EXPECT_LT(bundle.find("THEIRS"), bundle.find("OURS"));
 
-    terminal_.variables["REQUESTS_CA_BUNDLE"] = data_ + "/ca-bundle.pem";
+    terminal_.variables["REQUESTS_CA_BUNDLE"] = data_ + "/lavant-ca-bundle.pem";
     ASSERT_TRUE(print_environment(context, {data_}, EnvFormat::Sh).has_value());
-    EXPECT_EQ(read_file(data_ + "/ca-bundle.pem", 10'000).value(), bundle);
+    EXPECT_EQ(read_file(data_ + "/lavant-ca-bundle.pem", 10'000).value(), bundle);
 
     terminal_.out.str("");
     terminal_.variables["LAVANT_CA_BUNDLE_BEFORE"] = data_ + "/theirs.pem";

@@ -89,19 +89,32 @@ void add_life(Fields& fields, const Json& job) {
                                             usage["wall_micros"].number() / 1e6));
 }
 
-std::string table_of(const Json& jobs, int width) {
+std::string age_of(std::string_view rfc3339, Instant now) {
+    const auto at = parse_rfc3339(rfc3339);
+    return at ? in_words(now - *at) : "";
+}
+
+// How long it ran, or runs.
+std::string duration_of(const Json& own, Instant now) {
+    const auto from = parse_rfc3339(own["started_at"].text());
+    if (!from) return {};
+    return in_words(parse_rfc3339(own["ended_at"].text()).value_or(now) - *from);
+}
+
+std::string table_of(const Json& jobs, int width, Instant now) {
     if (jobs.size() == 0) return {};
     std::vector<std::vector<std::string>> rows;
     for (const Json& job : jobs.items()) {
         const Json& title = job["display_name"];
         rows.push_back({printable(job["name"].text()), printable(job["status"].text()),
-                        short_time(job["creation_context"]["created_at"].text()),
-                        printable(job["experiment_name"].text()),
+                        age_of(job["creation_context"]["created_at"].text(), now),
+                        duration_of(job["lavant"], now), printable(job["experiment_name"].text()),
                         title == job["name"] ? "" : printable(title.text())});
     }
     return render_table({{"NAME", Cut::Last},
                          {"STATUS"},
-                         {"CREATED (UTC)"},
+                         {"AGE"},
+                         {"RAN"},
                          {"EXPERIMENT", Cut::First},
                          {"DISPLAY NAME", Cut::First}},
                         rows, width);
@@ -182,7 +195,9 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
     if (found.size() == most && output.format == Format::Table)
         console.err << fmt::format("the newest {}; there may be more: -r N\n", found.size());
     if (found.size() == 0 && output.format == Format::Table) console.err << "no jobs\n";
-    LAVANT_TRY_VOID(print(found, output, console, [&] { return table_of(found, console.width); }));
+    const Instant now{
+        std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+    LAVANT_TRY_VOID(print(found, output, console, [&] { return table_of(found, console.width, now); }));
     return Exit::Completed;
 }
 

@@ -128,11 +128,11 @@ Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Ou
         if (!use.is_whole) status.set("dataBytesAtLeast", true);
     }
     if (const std::string text = fingerprint(context, ca_file); !text.empty())
-        status.set("ca_fingerprint", text);
+        status.set("caFingerprint", text);
     LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members())
-            fields.emplace_back(key == "ca_fingerprint" ? "ca fingerprint" : key,
+            fields.emplace_back(key == "caFingerprint" ? "ca fingerprint" : key,
                                 key == "dataBytes"
                                     ? describe_bytes(static_cast<std::uint64_t>(value.integer()))
                                     : value.scalar_text());

@@ -79,6 +79,7 @@ void add_all_families(CommandLine& line) {
     add_context_family(line);
     add_doctor(line);
     add_serve(line);
+    add_sandbox(line);
     add_shell_family(line);
     CommandLine::add(line.root(), "az", "the same commands in the words of the Azure CLI",
                      "alias az='lavant az'\naz ml job create -f job.yml --query name -o tsv");

@@ -39,6 +39,7 @@ def clean_environment(**changes):
     """The caller's, less what would point the command line somewhere else."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("LAVANT_", "MLFLOW_", "ARM_", "IDENTITY_")) and key not in ("COLUMNS",)}
+    kept["XDG_CONFIG_HOME"] = "/nonexistent"  # the settings of whoever runs the tests
     kept.update({key: str(value) for key, value in changes.items()})
     return kept
 

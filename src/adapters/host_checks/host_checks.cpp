@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -92,7 +93,9 @@ HostCheck check_zones() {
 DiskFacts read_disk_facts(const std::string& data) {
     DiskFacts facts{data, data, false, 0};
     while (!exists(facts.existing) && facts.existing.size() > 1) facts.existing = parent_of(facts.existing);
-    facts.writable = ::access(facts.existing.c_str(), W_OK | X_OK) == 0;
+    struct ::stat about {};
+    facts.writable = ::stat(facts.existing.c_str(), &about) == 0 && S_ISDIR(about.st_mode) &&
+                     ::access(facts.existing.c_str(), W_OK | X_OK) == 0;
     struct ::statvfs space {};
     if (::statvfs(facts.existing.c_str(), &space) == 0)
         facts.free_bytes = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;

@@ -85,6 +85,7 @@ TEST(DiskCheck, TooLittleRoomOrNoRightStopsJobs) {
     EXPECT_EQ(judge_disk({"/d", "/d", true, 1ULL << 20}).mark, Mark::Bad);
     EXPECT_EQ(judge_disk({"/d", "/", false, 100ULL << 30}).mark, Mark::Bad);
     EXPECT_EQ(read_disk_facts("/proc/not/there").existing, "/proc");
+    EXPECT_FALSE(read_disk_facts("/etc/passwd/x").writable) << "a file is in the way";
 }
 
 TEST(ProtectionsCheck, SplitsWhatIsOffFromWhatIsOn) {

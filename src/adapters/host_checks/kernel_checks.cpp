@@ -61,7 +61,10 @@ HostCheck judge_cgroups(const KernelFacts& facts) {
         check.found += ", not delegated to this user";
         check.effect =
             "the sizes of jobs are kept by process limits only, and their peak memory is not known";
-        if (!facts.is_root) check.remedy = "systemd-run --user --scope -p Delegate=yes lavant up";
+        if (!facts.is_root)  // systemd delegates v2 alone
+            check.remedy = place.unified_has_controllers
+                               ? "systemd-run --user --scope -p Delegate=yes lavant up"
+                               : "boot with systemd.unified_cgroup_hierarchy=1";
     } else if (facts.controllers.find("memory") == std::string::npos && !limits_in_v1) {
         check.mark = Mark::Off;
         check.effect = "without the memory controller a job may take more memory than its size has";

@@ -82,14 +82,14 @@ void Plane::apply_one(const WriteAssets& event, Instant, Outcome& out) {
     for (const AssetWrite& write : event.writes) out.writes.assets.push_back(write);
 }
 
-void Plane::apply_one(const ExplainJob& event, Instant, Outcome& out) {
+void Plane::apply_one(const ExplainJob& event, Instant now, Outcome& out) {
     const LiveJob* job = live_job(event.workspace, event.name);
     if (job == nullptr) {
         out.replies.push_back(
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' is not live")});
         return;
     }
-    out.replies.push_back({event.ticket, Answer{.text = explain(*job)}});
+    out.replies.push_back({event.ticket, Answer{.text = explain(*job, now)}});
 }
 
 void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {

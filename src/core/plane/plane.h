@@ -154,7 +154,9 @@ class Plane {
     void request_node(LivePool& pool, Instant now, Outcome& out);
     std::int64_t nodes_wanted(const LivePool& pool) const;
     std::string waiting_reason(const LivePool& pool) const;
-    std::string explain(const LiveJob& job) const;
+    std::string explain(const LiveJob& job, Instant now) const;
+    std::string explain_placed(const LiveJob& job, Instant now) const;
+    std::string running_now() const;
     void send_start(const Task& task, Outcome& out) const;
     void send_stop_if_doomed(const Task& task, Outcome& out) const;
 

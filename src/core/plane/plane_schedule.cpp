@@ -150,31 +150,54 @@ std::string Plane::waiting_reason(const LivePool& pool) const {
     return "waits_for_a_node";
 }
 
-std::string Plane::explain(const LiveJob& job) const {
-    const JobHead& head = job.head;
-    if (head.status != JobStatus::Queued) {
-        std::string text = "job '" + head.name + "' is " + std::string(name_of(head.status));
-        for (const TaskRef& ref : job.tasks)
-            text += (ref.index == 0 ? " on " : ", ") + to_string(tasks_.at(ref).node);
-        return text;
+// A few of the jobs whose end would make room.
+std::string Plane::running_now() const {
+    constexpr int kNamed = 3;
+    std::string names;
+    int count = 0;
+    for (const auto& [id, job] : jobs_) {
+        if (job.tasks.empty() || ++count > kNamed) continue;
+        names += (names.empty() ? "" : ", ") + job.head.name;
     }
+    if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
+    return names;
+}
+
+std::string Plane::explain_placed(const LiveJob& job, Instant now) const {
+    const JobHead& head = job.head;
+    std::string where;
+    for (const TaskRef& ref : job.tasks)
+        where += (ref.index == 0 ? " on " : ", ") + to_string(tasks_.at(ref).node);
+    if (head.cancel_requested_at) return "is being stopped" + where;
+    if (head.status == JobStatus::Running)
+        return "runs" + where + (head.started_at ? " for " + in_words(now - *head.started_at) : "");
+    if (head.status == JobStatus::Finalizing) return "its outputs are being kept";
+    return "gets its code, inputs and environment ready" + where;
+}
+
+std::string Plane::explain(const LiveJob& job, Instant now) const {
+    const JobHead& head = job.head;
+    if (head.status != JobStatus::Queued) return explain_placed(job, now);
     const LivePool& pool = pools_.at(head.pool);
     const auto position = std::distance(pool.queue.begin(), pool.queue.find({-head.priority, head.id}));
-    std::string text = "job '" + head.name + "' waits for " + std::to_string(head.instances) +
-                       (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + "; " +
-                       std::to_string(position) + (position == 1 ? " job is" : " jobs are") +
-                       " ahead of it. The pool has " + std::to_string(pool.nodes.size()) +
-                       " nodes: " + std::to_string(pool.idle.size()) + " idle, " +
-                       std::to_string(pool.starting) + " starting.";
+    std::string text = "waits for " + std::to_string(head.instances) +
+                       (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + " since " +
+                       in_words(now - head.submitted_at) + "; " + std::to_string(position) +
+                       (position == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
+                       std::to_string(pool.nodes.size()) + " nodes: " + std::to_string(pool.idle.size()) +
+                       " idle, " + std::to_string(pool.starting) + " starting.";
     const std::string reason = waiting_reason(pool);
     if (reason == "node_start_failed") text += " The last node could not be started: " + pool.blocked_by;
     if (reason == "machine_full")
         text +=
             " Another node does not fit: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
             " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
-            " of the memory that nodes may take are taken; it starts when a running job ends.";
-    if (reason == "pool_at_maximum")
-        text += " The pool is at its maximum; it starts when a running job ends.";
+            " of the memory that nodes may take are taken.";
+    if (reason == "pool_at_maximum") text += " The pool is at its maximum.";
+    const std::string running = running_now();
+    if ((reason == "machine_full" || reason == "pool_at_maximum") && !running.empty())
+        text += " It starts when one that runs ends (" + running +
+                "), or at once if it asks for a smaller resources.instance_type that fits.";
     return text;
 }
 

@@ -14,6 +14,7 @@ void add_context_family(CommandLine& line);  // login, logout, context …
 void add_doctor(CommandLine& line);          // doctor
 void add_backup(CommandLine& line);         // backup, restore
 void add_serve(CommandLine& line);           // serve, agent
+void add_sandbox(CommandLine& line);         // sandbox, tour
 void add_az_family(CommandLine& line);       // what stands around `az ml`
 void add_shell_family(CommandLine& line);    // completion, man, version
 

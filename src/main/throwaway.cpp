@@ -1,0 +1,130 @@
+#include "main/throwaway.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+#include "cli/connect.h"
+#include "cli/local_server.h"
+#include "main/purge.h"
+
+extern char** environ;
+
+namespace lavant {
+namespace {
+
+using cli::Context;
+using cli::Exit;
+using cli::Outcome;
+using cli::ServerChoice;
+
+Outcome<std::string> make_folder(const Context& context) {
+    const std::string parent =
+        context.variable("TMPDIR").starts_with("/") ? context.variable("TMPDIR") : "/tmp";
+    std::string pattern = parent + "/lavant-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr)
+        return fail(system_error("make a folder in '" + parent + "'", errno));
+    return pattern;
+}
+
+// While a child has the terminal, Ctrl-C is for it: we must live to clean up.
+class IgnoredInterrupts {
+ public:
+    IgnoredInterrupts() {
+        interrupt_ = ::signal(SIGINT, SIG_IGN);
+        quit_ = ::signal(SIGQUIT, SIG_IGN);
+    }
+    ~IgnoredInterrupts() {
+        ::signal(SIGINT, interrupt_);
+        ::signal(SIGQUIT, quit_);
+    }
+    IgnoredInterrupts(const IgnoredInterrupts&) = delete;
+    IgnoredInterrupts& operator=(const IgnoredInterrupts&) = delete;
+
+ private:
+    ::sighandler_t interrupt_;
+    ::sighandler_t quit_;
+};
+
+std::string name_in(const std::string& line) { return line.substr(0, line.find('=')); }
+
+}  // namespace
+
+Outcome<Throwaway> Throwaway::start(Context& context) {
+    LAVANT_TRY(std::string folder, make_folder(context));
+    Throwaway made(context, std::move(folder));
+    ServerChoice choice;
+    choice.data = made.folder_ + "/data";
+    LAVANT_TRY_VOID(cli::find_or_start_local_server(context, {choice.data, 0, false}));
+    LAVANT_TRY(made.variables_, cli::variables_for(context, choice));
+    LAVANT_TRY_VOID(make_directories(made.folder_ + "/bin"));
+    if (::symlink(context.program.c_str(), (made.folder_ + "/bin/lavant").c_str()) != 0)
+        return fail(system_error("link '" + context.program + "'", errno));
+    return made;
+}
+
+Throwaway::Throwaway(Throwaway&& other) noexcept
+    : context_(other.context_),
+      folder_(std::exchange(other.folder_, "")),
+      variables_(std::move(other.variables_)) {}
+
+Throwaway::~Throwaway() {
+    if (folder_.empty()) return;
+    ServerChoice choice;
+    choice.data = folder_ + "/data";
+    if (const auto purged = purge(context_, choice, true); !purged)
+        (void)cli::report(purged.error(), context_.console);
+    (void)remove_tree(folder_);
+}
+
+Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& in_folder) const {
+    std::vector<std::string> environment;
+    for (char** line = environ; *line != nullptr; ++line) {
+        const std::string name = name_in(*line);
+        bool ours = name == "PATH";
+        for (const auto& [key, value] : variables_) ours = ours || key == name;
+        if (!ours) environment.emplace_back(*line);
+    }
+    environment.push_back("PATH=" + folder_ + "/bin:" + context_.variable("PATH"));
+    for (const auto& [key, value] : variables_)
+        if (!value.empty()) environment.push_back(key + "=" + value);
+    std::vector<char*> pointers;
+    for (std::string& line : environment) pointers.push_back(line.data());
+    pointers.push_back(nullptr);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+
+    const IgnoredInterrupts ignored;
+    ::posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addchdir_np(&actions, in_folder.c_str());
+    ::posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::sigset_t defaults;
+    ::sigemptyset(&defaults);
+    for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) ::sigaddset(&defaults, signal);
+    ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    ::pid_t child = 0;
+    const int error = ::posix_spawnp(&child, words.front().c_str(), &actions, &attributes, arguments.data(),
+                                     pointers.data());
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return cli::stop(Exit::Usage, ErrorCode::NotFound,
+                         system_error("run '" + words.front() + "'", error).message);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    constexpr int kSignalBase = 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
+}
+
+}  // namespace lavant
