@@ -65,7 +65,7 @@ std::string missing_module(std::string_view log) {
 // What shells say: "sh: 1: foo: not found", "bash: line 1: foo: command not found".
 std::string missing_command(std::string_view log) {
     for (const std::string_view said :
-         {": command not found", ": not found", ": No such file or directory"}) {
+         {": command not found", ": not found", ": No such file or directory", ": Permission denied"}) {
         const std::size_t at = log.rfind(said);
         if (at == std::string_view::npos) continue;
         const std::string_view before = log.substr(0, at);

@@ -56,6 +56,20 @@ std::string with_api_version(const std::string& path) {
                        kApiVersion);
 }
 
+// "properties.environmentId" is `environment` in a job file.
+std::string in_file_words(std::string_view target) {
+    if (target.starts_with("properties.")) target.remove_prefix(11);
+    for (const std::string_view id : {"environmentId", "codeId", "computeId", "componentId"})
+        if (target == id) return std::string(id.substr(0, id.size() - 2));
+    std::string out;
+    for (const char c : target) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (upper) out += '_';
+        out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return out;
+}
+
 }  // namespace
 
 Session::Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address)
@@ -97,13 +111,17 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
         const Json& said = (*body)["error"];
         message = said["message"].string();
         for (const Json& detail : said["details"].items()) {
-            error.fields.push_back({printable(detail["target"].text()), printable(detail["message"].text())});
+            error.fields.push_back(
+                {printable(in_file_words(detail["target"].text())), printable(detail["message"].text())});
         }
     }
     if (message.empty()) message = fmt::format("the server answered {}", response.status);
     if (response.status == 401)
         message += "; give a valid key: lavant login URL, LAVANT_TOKEN, or eval \"$(lavant env)\"";
-    error.message = fmt::format("cannot {}: {}", attempted, printable(message.substr(0, kMessageCharsMax)));
+    if (!error.fields.empty()) message = message.substr(0, message.find('\n'));  // The rest lists the fields.
+    message = printable(message.substr(0, kMessageCharsMax));
+    error.message =
+        message.starts_with("cannot ") ? message : fmt::format("cannot {}: {}", attempted, message);
     return Failure(Exit::Refused, std::move(error));
 }
 

@@ -54,7 +54,18 @@ Outcome<void> check_code(const Context& context, const std::string& code) {
                     code, whole == "/" ? "the whole machine" : "your home folder"));
 }
 
-Outcome<Json> environment_of(const std::string& given) {
+// A job file's paths start from the folder that it is in.
+std::string seen_from_folder(const std::string& path, const std::string& folder) {
+    if (path.starts_with("/")) return path;
+    std::error_code error;
+    const auto from = std::filesystem::absolute(folder.empty() ? "." : folder, error).lexically_normal();
+    const auto to = std::filesystem::absolute(path, error).lexically_normal();
+    const std::string seen = to.lexically_relative(from).string();
+    if (error || seen.empty()) return path;
+    return seen.size() > 1 && seen.ends_with('/') ? seen.substr(0, seen.size() - 1) : seen;
+}
+
+Outcome<Json> environment_of(const std::string& given, const std::string& folder) {
     if (given == "host" || given.starts_with("azureml:") || given.starts_with("azureml://"))
         return Json(given);
     struct ::stat about {};
@@ -67,14 +78,14 @@ Outcome<Json> environment_of(const std::string& given) {
     LAVANT_TRY(const spec::Document file, wire::parse_yaml(text, given));
     const bool is_definition =
         file.find("image") != nullptr || file.find("build") != nullptr || file.find("conda_file") != nullptr;
-    if (is_definition) return Json("file:" + given);
+    if (is_definition) return Json("file:" + seen_from_folder(given, folder));
     if (file.find("dependencies") == nullptr)
         return stop(
             Exit::Usage, ErrorCode::InvalidArgument,
             fmt::format("cannot use --env {}: it is neither an environment (image, build or conda_file) "
                         "nor a conda file (dependencies)",
                         given));
-    return Json::object({{"image", kDefaultImage}, {"conda_file", given}});
+    return Json::object({{"image", kDefaultImage}, {"conda_file", seen_from_folder(given, folder)}});
 }
 
 Outcome<Json> pairs_of(const std::vector<std::string>& given, const char* flag) {
@@ -91,11 +102,12 @@ Outcome<Json> pairs_of(const std::vector<std::string>& given, const char* flag) 
 
 }  // namespace
 
-Outcome<std::string> to_job_text(const QuickJob& job) {
+Outcome<std::string> to_job_text(const QuickJob& job, const std::string& folder) {
     Json file = Json::object({{"$schema", kSchema}, {"command", as_command(job.words)}});
     // An empty folder has nothing to send; the command may not need any.
-    if (job.code != "none" && !(job.code == "." && is_empty_folder("."))) file.set("code", job.code);
-    LAVANT_TRY(Json environment, environment_of(job.environment));
+    if (job.code != "none" && !(job.code == "." && is_empty_folder(".")))
+        file.set("code", seen_from_folder(job.code, folder));
+    LAVANT_TRY(Json environment, environment_of(job.environment, folder));
     file.set("environment", std::move(environment));
     const auto set_text = [&file](const char* key, const std::string& value) {
         if (!value.empty()) file.set(key, value);
@@ -116,10 +128,14 @@ Outcome<std::string> to_job_text(const QuickJob& job) {
 Outcome<Exit> submit_command(Context& context, const ServerChoice& choice, const QuickJob& job,
                              const Output& output) {
     if (job.code != "none") LAVANT_TRY_VOID(check_code(context, job.code));
-    LAVANT_TRY(const std::string text, to_job_text(job));
+    if (trim(as_command(job.words)).empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "the command after '--' is empty; say what to run");
+    LAVANT_TRY(const std::string text, to_job_text(job, "."));
     SubmitOptions options = job;
     if (!options.save_as.empty()) {
-        LAVANT_TRY_VOID(write_file_atomically(options.save_as, text, 0644));
+        LAVANT_TRY(const std::string saved, to_job_text(job, parent_of(options.save_as)));
+        LAVANT_TRY_VOID(write_file_atomically(options.save_as, saved, 0644));
         options.save_as.clear();
         context.console.err << "wrote " << job.save_as << "; the same job: lavant job create -f "
                             << job.save_as << "\n";

@@ -22,8 +22,8 @@ struct QuickJob : SubmitOptions {
     std::vector<std::string> tags;       // KEY=VALUE
 };
 
-// The job file that says the same. Paths in it are as given.
-[[nodiscard]] Outcome<std::string> to_job_text(const QuickJob& job);
+// The job file that says the same, for a file in `folder`: relative paths start from there.
+[[nodiscard]] Outcome<std::string> to_job_text(const QuickJob& job, const std::string& folder);
 
 [[nodiscard]] Outcome<Exit> submit_command(Context& context, const ServerChoice& choice, const QuickJob& job,
                                            const Output& output);

@@ -74,6 +74,7 @@ void add_all_families(CommandLine& line) {
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
+    add_backup(line);
     add_config_family(line);
     add_context_family(line);
     add_doctor(line);

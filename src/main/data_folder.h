@@ -25,8 +25,15 @@ struct DataFolder {
     std::string lock() const { return root + "/lock"; }
     std::string backup() const { return root + "/backup"; }  // a copy of the database while one is made
 
+    // Made by `lavant restore`; what it holds is part of every node's credentials, so that nodes of the
+    // server that was backed up are strangers here.
+    std::string restored() const { return root + "/restored"; }
+
     static bool is_ours(const std::string& name);  // an entry right below the root that Lavant makes
 };
+
+// Whether Lavant made this folder. Follows no link.
+bool is_data_folder(const DataFolder& folder);
 
 // Makes the folder (0700) and takes its lock for as long as the descriptor lives. AlreadyExists: another
 // server has it. The lock goes with its process, so one left by a power cut holds nobody up.

@@ -21,37 +21,7 @@ using cli::Context;
 using cli::Exit;
 using cli::Outcome;
 
-constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
-constexpr std::string_view kApplication = "Lavn";
-constexpr std::size_t kApplicationAt = 68;
-
-bool is_plain_file(const std::string& path) {
-    struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-// A young database has its mark in the log beside it only; another program's mark is never ours.
-bool is_our_database(const std::string& path) {
-    const auto file = open_file(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    std::string header(100, '\0');
-    const ssize_t got = file ? ::pread(file->get(), header.data(), header.size(), 0) : -1;
-    if (got != static_cast<ssize_t>(header.size()) || !header.starts_with(kSqliteMagic)) return got == 0;
-    const std::string mark = header.substr(kApplicationAt, kApplication.size());
-    return mark == kApplication || mark == std::string(kApplication.size(), '\0');
-}
-
-bool is_data_folder(const DataFolder& folder) {
-    struct stat status {};
-    if (::lstat(folder.root.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
-    if (!is_plain_file(folder.lock())) return false;
-    if (is_plain_file(folder.database()))
-        return is_plain_file(folder.secret()) && is_our_database(folder.database());
-    // Nothing ever came of the server that was to start here.
-    const auto entries = list_directory(folder.root);
-    return entries && std::ranges::all_of(*entries, [](const DirectoryEntry& entry) {
-               return DataFolder::is_ours(entry.name);
-           });
-}
+}  // namespace
 
 Result<void> kill_nodes(const DataFolder& folder) {
     nodes_local::LocalNodes nodes({.folder = folder.nodes()});
@@ -59,6 +29,8 @@ Result<void> kill_nodes(const DataFolder& folder) {
     for (const auto& one : held) LAVANT_TRY_VOID(nodes.stop_node(one.node));
     return {};
 }
+
+namespace {
 
 // The lock goes last: until then no server can start here.
 Result<std::vector<std::string>> remove_known(const DataFolder& folder) {

@@ -3,8 +3,12 @@
 
 #include "cli/connect.h"
 #include "cli/context.h"
+#include "main/data_folder.h"
 
 namespace lavant {
+
+// Ends every node of a folder whose server is gone, with all that runs on it.
+[[nodiscard]] Result<void> kill_nodes(const DataFolder& folder);
 
 // Stops the server, kills its nodes with their tasks, removes what Lavant made in the folder, and then the
 // folder. What Lavant does not know stays and is told of. Asks first unless `yes`.

@@ -162,7 +162,7 @@ void Server::Parts::make_control() {
     hub_ = std::make_unique<api::AgentHub>(
         api::HubPorts{
             .reader = *reader_, .blobs = *blobs_, .crypto = *crypto_, .clock = clock_, .post = post_and_wait},
-        api::HubSettings{.secret = crypto_->secret()});
+        api::HubSettings{.secret = crypto_->secret() + read_file(folder_.restored(), 64).value_or("")});
     effects_ = std::make_unique<app::PooledEffectRunner>(app::EffectPorts{
         .nodes = *nodes_,
         .blobs = *blobs_,

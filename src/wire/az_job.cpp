@@ -199,6 +199,7 @@ Json to_job_file(const Json& az_job) {
         if (value.is_null() || ((value.is_object() || value.is_array()) && value.size() == 0)) continue;
         out.set(key, value);
     }
+    if (az_job["display_name"] == az_job["name"]) out.remove("display_name");  // It was made up.
     if (out["resources"]["properties"].size() == 0 && out.has("resources"))
         out.member("resources").remove("properties");
     return out;

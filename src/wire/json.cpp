@@ -104,6 +104,13 @@ bool fits_block(std::string_view text) {
     return std::none_of(text.begin(), text.end(), odd) && !text.ends_with("\n\n") && text.front() != '\t';
 }
 
+// JSON's quotes but for DEL, which no YAML file may hold as it is.
+void write_yaml_string(std::string& out, std::string_view text) {
+    std::string quoted;
+    write_string(quoted, text);
+    for (const char c : quoted) c == 0x7f ? out += "\\u007f" : out += c;
+}
+
 void write_yaml_scalar(std::string& out, const Json& value, std::size_t indent) {
     if (!value.is_string()) return value.dump_to(out);
     const std::string_view text = value.text();
@@ -111,7 +118,7 @@ void write_yaml_scalar(std::string& out, const Json& value, std::size_t indent) 
         out += text;
         return;
     }
-    if (text.empty() || !fits_block(text)) return write_string(out, text);
+    if (text.empty() || !fits_block(text)) return write_yaml_string(out, text);
     out += text.back() == '\n' ? "|" : "|-";
     for (std::string_view line : split(text.substr(0, text.size() - (text.back() == '\n' ? 1 : 0)), '\n')) {
         out += '\n';

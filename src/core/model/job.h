@@ -20,6 +20,10 @@ namespace lavant {
 
 enum class JobStatus { Queued, Preparing, Running, Finalizing, CancelRequested, Completed, Failed, Canceled };
 
+inline constexpr JobStatus kEveryStatus[] = {
+    JobStatus::Queued,          JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing,
+    JobStatus::CancelRequested, JobStatus::Completed, JobStatus::Failed,  JobStatus::Canceled};
+
 std::string_view name_of(JobStatus status);  // the wire's spelling
 std::optional<JobStatus> parse_job_status(std::string_view name);
 inline bool is_terminal(JobStatus status) {

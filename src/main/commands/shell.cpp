@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/completion.h"
+#include "core/model/job.h"
 #include "main/commands/families.h"
 #include "main/commands/help.h"
 #include "main/version.h"
@@ -88,6 +89,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
     }
     const std::string last = words.empty() ? "" : words.back();
     Candidates found;
+    if (at->get_name() == "completion") return {.words = {"bash", "zsh", "fish"}};
     const auto offer = [&](const std::string& word) {
         if (word.starts_with(last)) found.words.push_back(word);
     };
@@ -96,6 +98,8 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
     if (open != nullptr && open->get_items_expected_max() > 0) {
         if (before == "-o" || before == "--output")
             for (const char* format : {"table", "json", "jsonc", "yaml", "tsv", "none"}) offer(format);
+        if (before == "--status")
+            for (const JobStatus status : kEveryStatus) offer(std::string(name_of(status)));
         found.wants_job = before == "-n" || before == "--name";
         return found;
     }
@@ -178,8 +182,19 @@ void add_shell_family(CommandLine& line) {
         CommandLine::add(line.root(), "__complete", "what may come next; for completion", "");
     CommandLine::takes_command(candidates);
     line.runs(candidates, [&line](Context& context) -> Outcome<Exit> {
-        Candidates found = complete(line.root(), line.trailing());
-        const std::string last = line.trailing().empty() ? "" : line.trailing().back();
+        std::vector<std::string> words = line.trailing();
+        std::erase(words, "=");  // bash makes three words of --output=yaml
+        const std::string last = words.empty() ? "" : words.back();
+        Candidates found;
+        if (words.size() > 1 && words.front() == "az") {
+            CommandLine az(Manner::Az);
+            add_job_family(az);
+            add_az_family(az);
+            words.erase(words.begin());
+            found = complete(*az.root().get_parent(), words);
+        } else {
+            found = complete(line.root(), words);
+        }
         if (found.wants_job) {
             for (std::string& name : cli::known_job_names(context, line.choice(), last))
                 found.words.push_back(std::move(name));
