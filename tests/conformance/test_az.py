@@ -1,6 +1,7 @@
 """Scripts written for the Azure CLI run as they are: `az` is two lines that call `lavant az`."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -33,6 +34,8 @@ def test_there_are_ten_scripts():
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script(script, machine):
     work, env = machine
+    if "curl " in script.read_text() and not shutil.which("curl"):
+        pytest.skip("curl is not installed")
     done = subprocess.run(["bash", "-x", str(script)], cwd=work, env=env, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

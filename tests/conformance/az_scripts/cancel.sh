@@ -11,7 +11,7 @@ az ml job cancel --name "$name"
 status=Unknown
 for _ in $(seq 600); do
     status=$(az ml job show --name "$name" --query status -o tsv)
-    [[ $status == CancelRequested || $status == Running || $status == Finalizing ]] || break
+    case $status in Completed | Failed | Canceled) break ;; esac
     sleep 0.1
 done
 [[ $status == Canceled ]] || { echo "job $name is $status" >&2; exit 1; }
