@@ -86,7 +86,7 @@ def test_the_tree_is_whole():
 
 
 def test_even_the_agent_has_a_help():
-    assert "Usage:" in help_of(("agent",))
+    assert "lavant agent" in help_of(("agent",))
 
 
 def test_every_help_has_an_example_and_fits_80_columns():
