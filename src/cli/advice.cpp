@@ -85,11 +85,10 @@ std::string advise_on_module(const Json& job, const std::string& module) {
     const std::string environment = printable(job["environment"].text());
     const std::string home = printable(job["properties"]["lavant.python_home"].text());
     if (is_host(environment) || !home.empty())
-        return fmt::format("the job's Python ({}) has no module '{}': install it there with: {} install {}",
-                           home.empty() ? "the system's" : home, module,
-                           home.empty() ? "pip" : home + "/bin/pip", package);
+        return fmt::format("the job's Python has no module '{}'; install it there:\n    {} install {}",
+                           module, home.empty() ? "/usr/bin/python3 -m pip" : home + "/bin/pip", package);
     return fmt::format(
-        "environment {} has no module '{}': add this line to the pip section of its conda file:\n    - {}",
+        "environment {} has no module '{}'; add this line to the pip section of its conda file:\n    - {}",
         environment, module, package);
 }
 
@@ -98,15 +97,8 @@ std::string advise_on_module(const Json& job, const std::string& module) {
 std::string last_lines(std::string_view log, std::size_t lines) {
     while (log.ends_with('\n')) log.remove_suffix(1);
     std::size_t from = log.size();
-    for (std::size_t count = 0; count < lines; ++count) {
-        const std::size_t before = from == 0 ? std::string_view::npos : log.rfind('\n', from - 1);
-        if (before == std::string_view::npos) {
-            from = 0;
-            break;
-        }
-        from = before;
-    }
-    if (from > 0) ++from;
+    for (; from > 0; --from)
+        if (log[from - 1] == '\n' && --lines == 0) break;
     return std::string(log.substr(from));
 }
 
@@ -122,7 +114,7 @@ std::string advise(const Json& job, std::string_view log_tail) {
             "there is no command '{}' in environment {}: check the spelling, or install it there", command,
             is_host(job["environment"].text()) ? "host" : printable(job["environment"].text()));
     if (exit_code == kNotExecutable && !command.empty())
-        return fmt::format("make it executable: chmod +x {}", command);
+        return fmt::format("make it executable:\n    chmod +x {}", command);
     return {};
 }
 

@@ -12,6 +12,14 @@
 namespace lavant::cli {
 namespace {
 
+CreateOptions named_j1(std::vector<std::string> settings = {}) {
+    CreateOptions options;
+    options.name = "j1";
+    options.git_diff = false;
+    options.settings = std::move(settings);
+    return options;
+}
+
 class CreateJobTest : public ::testing::Test {
  protected:
     CreateJobTest() {
@@ -37,11 +45,12 @@ class CreateJobTest : public ::testing::Test {
     std::string folder_;
     FakeServer server_;
     FakeTerminal terminal_;
+    Output output_;
 };
 
 TEST_F(CreateJobTest, SubmitsAndSaysHowToFollow) {
     write("job.yml", "command: echo hi\nenvironment: azureml:base:1\nexperiment_name: e\n");
-    const auto outcome = create({.name = "j1"});
+    const auto outcome = create(named_j1());
     ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
     EXPECT_EQ(terminal_.out.str(), "j1  Queued\n");
     EXPECT_EQ(terminal_.err.str(), "follow it with: lavant job stream j1\n");
@@ -51,7 +60,7 @@ TEST_F(CreateJobTest, SubmitsAndSaysHowToFollow) {
 
 TEST_F(CreateJobTest, SetChangesTheFile) {
     write("job.yml", "command: echo hi\nenvironment: azureml:base:1\n");
-    ASSERT_TRUE(create({.name = "j1", .settings = {"resources.instance_count=2", "tags.a=b"}}).has_value());
+    ASSERT_TRUE(create(named_j1({"resources.instance_count=2", "tags.a=b"})).has_value());
     EXPECT_EQ(sent().get("resources.instanceCount").integer(), 2);
     EXPECT_EQ(sent().get("tags.a").text(), "b");
 }
@@ -61,7 +70,7 @@ TEST_F(CreateJobTest, AnImageBecomesAnEnvironmentWithTheSdksVersion) {
     const std::string path = kWorkspacePath + "/environments/CliV2AnonymousEnvironment/versions/" + version;
     server_.on("PUT " + path, 201, "{}");
     write("job.yml", "command: 'true'\nenvironment: {image: 'python:3.11-slim'}\n");
-    const auto outcome = create({.name = "j1"});
+    const auto outcome = create(named_j1());
     ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
     EXPECT_EQ(sent()["environmentId"].text(), path);
 }
@@ -72,17 +81,17 @@ TEST_F(CreateJobTest, HostNamesTheActiveInterpreterUnlessTheServerIsElsewhere) {
     ASSERT_EQ(::chmod((folder_ + "/venv/bin/python3").c_str(), 0755), 0);
     terminal_.variables["VIRTUAL_ENV"] = folder_ + "/venv";
     write("job.yml", "command: 'true'\nenvironment: host\n");
-    ASSERT_TRUE(create({.name = "j1"}).has_value());
+    ASSERT_TRUE(create(named_j1()).has_value());
     EXPECT_EQ(sent()["properties"]["lavant.python_home"].text(), folder_ + "/venv");
     terminal_.variables["LAVANT_ENDPOINT"] = "https://elsewhere:1";
-    ASSERT_TRUE(create({.name = "j1"}).has_value());
+    ASSERT_TRUE(create(named_j1()).has_value());
     EXPECT_FALSE(sent()["properties"].has("lavant.python_home"));
 }
 
 TEST_F(CreateJobTest, ANameThatIsTakenIsRefused) {
     server_.on("GET " + kWorkspacePath + "/jobs/j1", 200, R"({"name":"j1"})");
     write("job.yml", "command: 'true'\nenvironment: host\n");
-    const auto outcome = create({.name = "j1"});
+    const auto outcome = create(named_j1());
     ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(outcome.error().exit, Exit::Refused);
     EXPECT_EQ(server_.asked().back(), "GET " + kWorkspacePath + "/jobs/j1");
@@ -101,12 +110,11 @@ TEST_F(CreateJobTest, TheServersRefusalComesThroughWithItsFields) {
                R"({"error":{"code":"UserError","message":"the job is refused","details":[)"
                R"({"target":"properties.computeId","message":"there is no compute 'c'"}]}})");
     write("job.yml", "command: 'true'\nenvironment: host\n");
-    const auto outcome = create({.name = "j1"});
+    const auto outcome = create(named_j1());
     ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(report(outcome.error(), terminal_.console()), 5);
-    EXPECT_EQ(
-        terminal_.err.str(),
-        "lavant: cannot create 'j1': the job is refused\n  properties.computeId: there is no compute 'c'\n");
+    EXPECT_EQ(terminal_.err.str(),
+              "lavant: cannot create 'j1': the job is refused\n  compute: there is no compute 'c'\n");
 }
 
 }  // namespace

@@ -63,6 +63,13 @@ std::string what_goes_on(Session& session, const std::string& name) {
     return printable((*body)["status"].text()) + ": " + printable((*body)["explanation"].text());
 }
 
+// The sentence fits the terminal; what is to be copied stays in one piece.
+void print_advice(const Console& console, const std::string& advice) {
+    const std::size_t end = advice.find('\n');
+    console.err << render_fields({{"  remedy", advice.substr(0, end)}}, console.width);
+    if (end != std::string::npos) console.err << "    " << advice.substr(end + 1) << "\n";
+}
+
 // On a terminal the last lines of the log stand right above; elsewhere they belong with the error.
 void print_failure(Session& session, const Console& console, const std::string& name,
                    const Progress& progress) {
@@ -75,8 +82,7 @@ void print_failure(Session& session, const Console& console, const std::string& 
         for (const std::string_view line : split(tail, '\n'))
             console.err << "    " << printable(line) << "\n";
     }
-    if (const std::string advice = advise(job, progress.tail); !advice.empty())
-        console.err << render_fields({{"  remedy", advice}}, console.width);
+    if (const std::string advice = advise(job, progress.tail); !advice.empty()) print_advice(console, advice);
     console.err << fmt::format("  log: user_logs/std_log.txt, fetched by: lavant job download {}\n", name);
     console.err.flush();
 }

@@ -249,13 +249,12 @@ TEST(JobSpec, AllProblemsAreListedAtOnceWithPlaceAndSuggestion) {
         "comand: x\nenvironment: azureml:e:1\nresources:\n  instance_count: 0\n  instance_typ: y\n"
         "tags: {a: 1}\nlimits: {timeout: -3}\ncode: ./nosuch\n");
     const std::vector<std::string> expected = {
-        "tags.a@6:11 must be a string, but is an integer; put it in quotes",
+        "comand@1:1 unknown key; did you mean 'command'?",  // and not that `command` is missing, too
         "resources.instance_count@4:19 must be between 1 and 1000, not 0",
         "resources.instance_typ@5:3 unknown key; did you mean 'instance_type'?",
+        "tags.a@6:11 must be a string, but is an integer; put it in quotes",
         "limits.timeout@7:19 must be a number of seconds above 0, not -3",
         "code@8:7 the code folder './nosuch' does not exist (looked for /job/nosuch)",
-        "command@1:1 is missing; say what to run, or name a component",
-        "comand@1:1 unknown key; did you mean 'command'?",
     };
     EXPECT_EQ(found, expected);
 }
@@ -400,17 +399,17 @@ TEST(JobSpec, InlineComponentIsCheckedInPlace) {
         "component:\n  command: echo ${{inputs.x}} ${{inputs.opt}}\n  environment: azureml:e:1\n"
         "  inputs: {opt: {type: string, optional: true}, y: {type: integer, default: z}}\n");
     ASSERT_EQ(found.size(), 3U);
-    EXPECT_TRUE(found[0].starts_with("component.inputs.y.default@4:77 must be an integer")) << found[0];
-    EXPECT_TRUE(found[1].starts_with("component.command@2:12 ${{inputs.x}} names no input")) << found[1];
-    EXPECT_TRUE(found[2].starts_with("component.command@2:12 ${{inputs.opt}} is optional")) << found[2];
+    EXPECT_TRUE(found[0].starts_with("component.command@2:12 ${{inputs.x}} names no input")) << found[0];
+    EXPECT_TRUE(found[1].starts_with("component.command@2:12 ${{inputs.opt}} is optional")) << found[1];
+    EXPECT_TRUE(found[2].starts_with("component.inputs.y.default@4:77 must be an integer")) << found[2];
 }
 
 TEST(JobSpec, ProblemsInsideAComponentFileSayWhichFile) {
     const auto found = problems("component: parts/bad.yml\n");
     ASSERT_EQ(found.size(), 2U);
-    EXPECT_TRUE(found[0].starts_with("component.environment.imag@3:16 in parts/bad.yml: unknown key"))
+    EXPECT_TRUE(found[0].starts_with("component.environment@3:14 in parts/bad.yml: needs an image"))
         << found[0];
-    EXPECT_TRUE(found[1].starts_with("component.environment@3:14 in parts/bad.yml: needs an image"))
+    EXPECT_TRUE(found[1].starts_with("component.environment.imag@3:16 in parts/bad.yml: unknown key"))
         << found[1];
     const auto spark = problems("component:\n  type: spark\n  command: x\n");
     ASSERT_EQ(spark.size(), 1U);

@@ -1,7 +1,7 @@
 #include "core/spec/problems.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -34,9 +34,9 @@ void Problems::forget_missing(const std::string& path) {
 
 Error Problems::to_error(std::string_view subject) const {
     std::vector<FieldProblem> found = found_;
-    std::ranges::stable_sort(found, [](const FieldProblem& a, const FieldProblem& b) {
-        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-    });
+    // Those that have no place, as what --set said, come last.
+    std::ranges::stable_sort(
+        found, {}, [](const FieldProblem& one) { return std::tuple(one.line == 0, one.line, one.column); });
     std::string message(subject);
     if (found.size() == 1) {
         message += " is not valid: " + one_line(found[0]);
