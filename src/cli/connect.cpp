@@ -35,9 +35,8 @@ std::string last_url(const std::string& data) {
 Outcome<Session> connect_locally(Context& context, const std::string& data, const WorkspaceName& workspace) {
     LAVANT_TRY(Started found, find_or_start_local_server(context, {data}));
     if (found.started) {
-        context.console.err << "started a local server, data in " << data
-                            << "; it leaves when idle, or with: lavant down\n";
-        context.console.err.flush();
+        context.console.note("started a local server, data in " + data +
+                             "; it leaves when idle, or with: lavant down");
     }
     found.server.address.workspace = workspace;
     found.server.address.data = data;

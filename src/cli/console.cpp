@@ -92,6 +92,28 @@ std::string Console::painted(std::string_view text, Colour colour) const {
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+std::string Console::folded(std::string_view text) const {
+    if (!err_is_terminal) return std::string(text);
+    std::string lines;
+    for (const std::string_view line : split(text, '\n')) {
+        const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 2;
+        const std::size_t room = static_cast<std::size_t>(std::max(width, 40)) - indent;
+        bool first = true;
+        for (const std::string& piece : wrap(line, room)) {
+            if (!lines.empty()) lines += '\n';
+            if (!first) lines.append(indent, ' ');
+            lines += piece;
+            first = false;
+        }
+    }
+    return lines;
+}
+
+void Console::note(std::string_view text, Colour colour) const {
+    err << painted(folded(text), colour) << "\n";
+    err.flush();
+}
+
 Colour colour_of_status(std::string_view status) {
     if (status == "Completed") return Colour::Green;
     if (status == "Failed" || status == "NotResponding") return Colour::Red;
@@ -186,14 +208,15 @@ std::string render_fields(const std::vector<std::pair<std::string, std::string>>
 }
 
 int report(const Failure& failure, const Console& console) {
-    console.err << console.painted("lavant: ", Colour::Red) << failure.error.message << "\n";
+    const std::string message = console.folded("lavant: " + failure.error.message);
+    console.err << console.painted(message.substr(0, 8), Colour::Red) << message.substr(8) << "\n";
     for (const FieldProblem& problem : failure.error.fields) {
         if (failure.error.message.find(problem.message) != std::string::npos)
             continue;  // It was said already.
         std::string place;
         if (problem.line > 0) place = fmt::format("line {}, column {}: ", problem.line, problem.column);
         if (!problem.path.empty()) place += problem.path + ": ";
-        console.err << "  " << place << problem.message << "\n";
+        console.err << console.folded("  " + place + problem.message) << "\n";
     }
     console.err.flush();
     return static_cast<int>(failure.exit);

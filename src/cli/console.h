@@ -23,6 +23,10 @@ struct Console {
     bool err_is_terminal = false;
 
     std::string painted(std::string_view text, Colour colour) const;
+    // Lines that fit the terminal behind `err`; elsewhere as they are.
+    std::string folded(std::string_view text) const;
+    // One remark on `err`, folded.
+    void note(std::string_view text, Colour colour = Colour::None) const;
 };
 
 Colour colour_of_status(std::string_view status);

@@ -259,8 +259,7 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
     LAVANT_TRY(const Json made, submission.submit(std::move(prepared.job), prepared.code));
     keep_diff(submission.uploader(), console, name, prepared.git);
     const std::string warning = made.get("properties.lavant.warning").string();
-    if (!warning.empty())
-        console.err << console.painted("warning: " + printable(warning), Colour::Yellow) << "\n";
+    if (!warning.empty()) console.note("warning: " + printable(warning), Colour::Yellow);
     const Json job = wire::to_az_job(made);
     if (!options.save_as.empty()) LAVANT_TRY_VOID(save_definition(options.save_as, job));
     if (options.web) say_web(console, job);

@@ -83,7 +83,7 @@ void print_failure(Session& session, const Console& console, const std::string& 
             console.err << "    " << printable(line) << "\n";
     }
     if (const std::string advice = advise(job, progress.tail); !advice.empty()) print_advice(console, advice);
-    console.err << fmt::format("  log: user_logs/std_log.txt, fetched by: lavant job download {}\n", name);
+    console.err << fmt::format("  log: user_logs/std_log.txt (lavant job download {})\n", name);
     console.err.flush();
 }
 

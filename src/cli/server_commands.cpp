@@ -16,6 +16,18 @@ using wire::Json;
 
 constexpr int kWhole = 10'000;
 
+// "jobsRunning" -> "jobs running"
+std::string in_words(std::string_view key) {
+    if (key == "dataBytes") return "data size";
+    std::string words;
+    for (const char c : key) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (upper) words += ' ';
+        words += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return words;
+}
+
 // The line that people compare at `lavant login`.
 std::string fingerprint(const Context& context, const std::string& ca_file) {
     return ca_file.empty() ? "" : fingerprint_of_file(ca_file, context.crypto);
@@ -132,7 +144,7 @@ Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Ou
     LAVANT_TRY_VOID(print(status, output, context.console, [&] {
         std::vector<std::pair<std::string, std::string>> fields;
         for (const auto& [key, value] : status.members())
-            fields.emplace_back(key == "caFingerprint" ? "ca fingerprint" : key,
+            fields.emplace_back(in_words(key),
                                 key == "dataBytes"
                                     ? describe_bytes(static_cast<std::uint64_t>(value.integer()))
                                     : value.scalar_text());

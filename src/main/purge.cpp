@@ -47,7 +47,7 @@ Result<std::vector<std::string>> remove_known(const DataFolder& folder) {
     return unknown;
 }
 
-Outcome<Exit> remove_folder(Context& context, const DataFolder& folder) {
+Outcome<void> remove_folder(const DataFolder& folder) {
     LAVANT_TRY(const std::vector<std::string> unknown, remove_known(folder));
     if (!unknown.empty()) {
         std::string names;
@@ -59,9 +59,7 @@ Outcome<Exit> remove_folder(Context& context, const DataFolder& folder) {
     }
     if (::rmdir(folder.root.c_str()) != 0 && errno != ENOENT)
         return fail(system_error("remove '" + folder.root + "'", errno));
-    context.console.out << "removed " << folder.root << " and everything that ran for it\n";
-    context.console.out.flush();
-    return Exit::Completed;
+    return {};
 }
 
 }  // namespace
@@ -85,6 +83,14 @@ Outcome<Exit> purge(Context& context, const cli::ServerChoice& choice, bool yes)
                                         data, cli::describe_bytes(cli::measure_disk_use(data).bytes))));
         if (!agreed) return Exit::Canceled;
     }
+    LAVANT_TRY_VOID(remove_everything(context, folder));
+    context.console.out << "removed " << data << " and everything that ran for it\n";
+    context.console.out.flush();
+    return Exit::Completed;
+}
+
+Outcome<void> remove_everything(Context& context, const DataFolder& folder) {
+    const std::string& data = folder.root;
     LAVANT_TRY([[maybe_unused]] const bool stopped, cli::stop_local_server(context, data));
     const Result<Fd> lock = lock_data_folder(folder);
     if (!lock)
@@ -94,7 +100,7 @@ Outcome<Exit> purge(Context& context, const cli::ServerChoice& choice, bool yes)
                 ? "a server that does not answer holds '" + data + "'; end its process, then try again"
                 : lock.error().message);
     LAVANT_TRY_VOID(kill_nodes(folder));
-    return remove_folder(context, folder);
+    return remove_folder(folder);
 }
 
 }  // namespace lavant

@@ -11,7 +11,9 @@ namespace lavant {
 [[nodiscard]] Result<void> kill_nodes(const DataFolder& folder);
 
 // Stops the server, kills its nodes with their tasks, removes what Lavant made in the folder, and then the
-// folder. What Lavant does not know stays and is told of. Asks first unless `yes`.
+// folder. What Lavant does not know stays and is told of.
+[[nodiscard]] cli::Outcome<void> remove_everything(cli::Context& context, const DataFolder& folder);
+// The same as a command: asks first unless `yes`, and says what it did.
 [[nodiscard]] cli::Outcome<cli::Exit> purge(cli::Context& context, const cli::ServerChoice& choice, bool yes);
 
 }  // namespace lavant

@@ -76,10 +76,8 @@ Throwaway::Throwaway(Throwaway&& other) noexcept
 
 Throwaway::~Throwaway() {
     if (folder_.empty()) return;
-    ServerChoice choice;
-    choice.data = folder_ + "/data";
-    if (const auto purged = purge(context_, choice, true); !purged)
-        (void)cli::report(purged.error(), context_.console);
+    if (const auto removed = remove_everything(context_, DataFolder{folder_ + "/data"}); !removed)
+        (void)cli::report(removed.error(), context_.console);
     (void)remove_tree(folder_);
 }
 

@@ -60,14 +60,15 @@ resources:
      "lavant job create -f slip.yml", 2},
     {"A job that fails: the end of its log, and what to do about it.", "", "",
      "lavant submit --stream -- 'echo loading; python -c \"import nosuchmodule\"'", 1},
-    {"More than fits at once: the others wait, and each can say for what.", "", "",
-     "for n in 1 2 3 4 5 6 7 8; do lavant submit -n wait_$n -o none -- sleep 30; done\n"
-     "lavant job explain wait_8"},
+    {"A size takes what the machine has, and so the second job waits. It says for what.", "", "",
+     "lavant submit -n first --size Standard_ND96asr_v4 -o none -- sleep 60\n"
+     "lavant submit -n second --size Standard_ND96asr_v4 -o none -- sleep 60\n"
+     "until [ \"$(lavant job show first --query status -o tsv)\" = Running ]; do sleep 0.1; done\n"
+     "lavant job explain second"},
     {"All of them, newest first. Names need only their beginning; @last is the last one.", "", "",
-     "lavant job list -r 6\nlavant job show @last --query '{status: status, command: command}'"},
+     "lavant job list\nlavant job show @last --query '{status: status, command: command}'"},
     {"Scripts that say `az ml` run as they are, with: alias az='lavant az'", "", "",
-     "lavant az ml job show -n wait_1 --query status -o tsv\n"
-     "for n in 1 2 3 4 5 6 7 8; do lavant job cancel wait_$n --no-wait > /dev/null; done"},
+     "lavant az ml job cancel -n first\nlavant az ml job show -n first --query status -o tsv"},
     {"And azure-ai-ml from PyPI finds the server by these variables: eval \"$(lavant env)\"", "", "",
      "lavant env | cut -c 1-79 | head -3"},
 };

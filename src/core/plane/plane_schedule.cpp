@@ -180,24 +180,33 @@ std::string Plane::explain(const LiveJob& job, Instant now) const {
     if (head.status != JobStatus::Queued) return explain_placed(job, now);
     const LivePool& pool = pools_.at(head.pool);
     const auto position = std::distance(pool.queue.begin(), pool.queue.find({-head.priority, head.id}));
-    std::string text = "waits for " + std::to_string(head.instances) +
-                       (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + " since " +
-                       in_words(now - head.submitted_at) + "; " + std::to_string(position) +
-                       (position == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
-                       std::to_string(pool.nodes.size()) + " nodes: " + std::to_string(pool.idle.size()) +
-                       " idle, " + std::to_string(pool.starting) + " starting.";
-    const std::string reason = waiting_reason(pool);
-    if (reason == "node_start_failed") text += " The last node could not be started: " + pool.blocked_by;
-    if (reason == "machine_full")
+    std::string text =
+        "waits (" + in_words(now - head.submitted_at) + " so far) for " + std::to_string(head.instances) +
+        (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + "; " +
+        std::to_string(position) + (position == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
+        std::to_string(pool.nodes.size()) + (pool.nodes.size() == 1 ? " node: " : " nodes: ") +
+        std::to_string(pool.idle.size()) + " idle, " + std::to_string(pool.starting) + " starting.";
+    if (pool.blocked_until) return text + " The last node could not be started: " + pool.blocked_by;
+    std::int64_t ahead = 0;
+    for (const QueueKey& key : pool.queue) {
+        if (key.job == head.id) break;
+        ahead += jobs_.at(key.job).head.instances;
+    }
+    if (ahead + head.instances <= std::ssize(pool.idle) + pool.starting)
+        return text;  // A node is on its way.
+    Resources after = promised_;
+    after += pool.row.node_resources;
+    const bool full = !after.fits_in(settings_.capacity);
+    if (full)
         text +=
             " Another node does not fit: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
             " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
             " of the memory that nodes may take are taken.";
-    if (reason == "pool_at_maximum") text += " The pool is at its maximum.";
+    const bool at_maximum = std::ssize(pool.nodes) >= pool.row.nodes_max;
+    if (at_maximum) text += " The pool is at its maximum.";
     const std::string running = running_now();
-    if ((reason == "machine_full" || reason == "pool_at_maximum") && !running.empty())
-        text += " It starts when one that runs ends (" + running +
-                "), or at once if it asks for a smaller resources.instance_type that fits.";
+    if ((full || at_maximum) && !running.empty())
+        text += " It starts when one that runs ends: " + running + ".";
     return text;
 }
 
