@@ -6,6 +6,7 @@
 
 #include "api/answers.h"
 #include "api/job_routes.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "core/model/size.h"
 #include "wire/json.h"
@@ -151,6 +152,16 @@ Result<HttpResponse> list_secrets(Context& context, const Call& call) {
     return json_response(200, Json::object({{"secretsType", "Sas"}, {"sasToken", context.sas.make(offer)}}));
 }
 
+// Jobs link to it, as on Azure. Until there is a studio it says how to see the job otherwise.
+Result<HttpResponse> studio(Context& /*context*/, const Call& call) {
+    const std::string job = call.request.query_value("job").value_or("");
+    const bool plain = is_plain_name(job, limits::kJobNameChars);
+    return text_response(
+        200, "There is no studio in this version of Lavant yet. In a terminal:\n\n    lavant job show " +
+                 (plain ? job : std::string("NAME")) + "\n    lavant job stream " +
+                 (plain ? job : std::string("NAME")) + "\n");
+}
+
 // --- computes: there are none to create yet, but two names always work ---
 
 Result<HttpResponse> get_compute(Context& /*context*/, const Call& call) {
@@ -198,6 +209,7 @@ void add_workspace_routes(Router& router, Context& context) {
         router.add(method, pattern, answer_now(context, need, std::move(handler)));
     };
     add("GET,HEAD", "/health", Need::Nothing, health);
+    add("GET", "/studio", Need::Nothing, studio);
     add("GET", "/metrics", Need::Reader, metrics);
     add("GET", "/metadata/endpoints", Need::Nothing, metadata);
     add("GET", "/msi/token", Need::Nothing, token);

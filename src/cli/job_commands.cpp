@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "core/model/job.h"
+#include "core/spec/problems.h"
 #include "wire/az_job.h"
 
 namespace lavant::cli {
@@ -16,7 +18,6 @@ namespace {
 using wire::Json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-constexpr int kListMax = 100'000;
 constexpr int kWaitSeconds = 5;
 
 // "2026-01-02 03:04:05"; the zone is always UTC and said in the column's title.
@@ -128,6 +129,18 @@ std::string list_query(const ListOptions& options) {
     return query;
 }
 
+Outcome<void> check_status(const std::string& given) {
+    std::vector<std::string> known;
+    for (const JobStatus status : kEveryStatus) known.emplace_back(name_of(status));
+    const bool fine = std::ranges::any_of(
+        known, [&given](const std::string& name) { return equals_ignoring_case(name, given); });
+    if (fine) return {};
+    const auto near = nearest(given, known);
+    return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                fmt::format("there is no status '{}'; {}", printable(given),
+                            near ? "did you mean '" + *near + "'?" : "there are " + spec::listed(known)));
+}
+
 bool wanted(const Json& job, const ListOptions& options) {
     const Json& properties = job["properties"];
     return (options.status.empty() || equals_ignoring_case(properties["status"].text(), options.status)) &&
@@ -139,6 +152,32 @@ std::string without_host(const std::string& link) {
     if (scheme == std::string::npos) return link;
     const std::size_t path = link.find('/', scheme + 3);
     return path == std::string::npos ? "/" : link.substr(path);
+}
+
+Outcome<Json> jobs_of(Session& session, const ListOptions& options, std::size_t most) {
+    Json found = Json::array();
+    std::string next = session.workspace_path("/jobs") + list_query(options);
+    while (!next.empty() && found.size() < most) {
+        LAVANT_TRY(const Json page, session.get(next));
+        for (const Json& job : page["value"].items()) {
+            if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
+        }
+        next = page["nextLink"].text().empty() ? "" : without_host(page["nextLink"].string());
+    }
+    return found;
+}
+
+Outcome<Json> children_of(Session& session, const ListOptions& options, std::size_t most) {
+    LAVANT_TRY(const Json children,
+               session.get("/history/v1.0" +
+                           session.workspace_path("/runs/" + percent_encode(options.parent)) + "/children"));
+    Json found = Json::array();
+    for (const Json& child : children["value"].items()) {
+        if (found.size() >= most) break;
+        LAVANT_TRY(const Json job, session.get(session.job_path(child["runId"].text())));
+        if (wanted(job, options)) found.append(wire::to_az_job(job));
+    }
+    return found;
 }
 
 }  // namespace
@@ -182,16 +221,10 @@ Outcome<Exit> show_job(Session& session, const Console& console, const std::stri
 
 Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOptions& options,
                         const Output& output) {
-    Json found = Json::array();
-    std::string next = session.workspace_path("/jobs") + list_query(options);
+    if (!options.status.empty()) LAVANT_TRY_VOID(check_status(options.status));
     const std::size_t most = static_cast<std::size_t>(std::clamp(options.max, 0, kListMax));
-    while (!next.empty() && found.size() < most) {
-        LAVANT_TRY(const Json page, session.get(next));
-        for (const Json& job : page["value"].items()) {
-            if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
-        }
-        next = page["nextLink"].text().empty() ? "" : without_host(page["nextLink"].string());
-    }
+    LAVANT_TRY(const Json found, options.parent.empty() ? jobs_of(session, options, most)
+                                                        : children_of(session, options, most));
     if (found.size() == most && output.format == Format::Table)
         console.err << fmt::format("the newest {}; there may be more: -r N\n", found.size());
     if (found.size() == 0 && output.format == Format::Table) console.err << "no jobs\n";

@@ -13,8 +13,11 @@ namespace lavant::cli {
 [[nodiscard]] Outcome<Exit> show_job(Session& session, const Console& console, const std::string& name,
                                      const Output& output, bool web = false);
 
+inline constexpr int kListMax = 100'000;
+
 struct ListOptions {
     int max = 50;
+    bool whole = false;      // as many as kListMax
     std::string status;      // "" any
     std::string experiment;  // "" any
     std::string tag;         // "" any, else "key" or "key=value"

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -188,6 +189,10 @@ Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Cons
     auto snapshot = take_snapshot(job.code_local);
     if (!snapshot)
         return tl::make_unexpected(Failure(Exit::Usage, in("cannot send the code")(snapshot.error())));
+    if (snapshot->files.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "cannot send the code: there is no file in '" + job.code_local +
+                        "', or .amlignore leaves none; remove `code` if the command needs none");
     const std::string warning = size_warning(*snapshot);
     if (!warning.empty()) console.err << console.painted(warning, Colour::Yellow) << "\n";
     return std::optional<Snapshot>(std::move(*snapshot));
@@ -219,6 +224,10 @@ Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOpti
     Prepared prepared{.job = std::move(job), .code = {}, .git = {}};
     LAVANT_TRY(prepared.code, read_code(prepared.job, context.console));
     if (!options.name.empty()) prepared.job.name = options.name;
+    if (!prepared.job.name.empty() && !spec::is_job_name(prepared.job.name))
+        return stop(
+            Exit::Usage, ErrorCode::InvalidArgument,
+            fmt::format("cannot call a job '{}': {}", printable(prepared.job.name), spec::kJobNameRule));
     if (prepared.job.experiment_name.empty())
         prepared.job.experiment_name = context.config["experiment_name"];
     if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
@@ -328,6 +337,8 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, con
         for (const std::string& finding : findings) list.append(finding);
         result.set("azure", std::move(list));
     }
+    const bool refused = std::ranges::any_of(
+        findings, [](const std::string& one) { return one.find(": refused") != std::string::npos; });
     LAVANT_TRY_VOID(print(result, output, console, [&] {
         std::string text = options.file + " is valid";
         if (code)
@@ -338,7 +349,7 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, con
         for (const std::string& finding : findings) text += "  azure: " + printable(finding) + "\n";
         return text;
     }));
-    return Exit::Completed;
+    return refused ? Exit::Usage : Exit::Completed;
 }
 
 }  // namespace lavant::cli

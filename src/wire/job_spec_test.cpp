@@ -275,7 +275,7 @@ TEST(JobSpec, RefusesWhatCannotWork) {
                   "distribution.worker_count@3:27 unknown key");
     check_problem("identity: {type: nobody}\n", "identity.type@3:18 cannot be 'nobody'");
     check_problem("type: sweep\n", "type@3:7 is 'sweep'; only command jobs");
-    check_problem("name: a b\n", "name@3:7 must begin");
+    check_problem("name: a b\n", "name@3:7 a name begins");
     check_problem("compute:\n", "compute@3:1 is empty");
     check_problem("inputs: {a: null}\n", "inputs.a@");
     check_problem("inputs: {a: [1]}\n", "inputs.a@3:13 must be a string, a number or a boolean");

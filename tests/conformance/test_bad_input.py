@@ -93,8 +93,10 @@ def test_validate_for_azure_lists_what_is_ours(tmp_path):
     file = tmp_path / "job.yml"
     file.write_text(json.dumps({**GOOD, "environment": "host", "properties": {"lavant.max_retries": "2"}}))
     result = run("job", "validate", "-f", file, "--target", "azure")
-    assert result.returncode == 0, result.stderr
-    assert "azure:" in result.stdout
+    assert result.returncode == 2, result.stderr
+    assert "azure: environment: refused" in result.stdout and "azure: properties" in result.stdout
+    file.write_text(json.dumps({**GOOD, "environment": "azureml:base:1", "properties": {"lavant.max_retries": "2"}}))
+    assert run("job", "validate", "-f", file, "--target", "azure").returncode == 0  # ignored is not refused
 
 
 def test_a_compute_that_does_not_exist_is_refused(server, write_job):

@@ -9,19 +9,12 @@
 #include "core/spec/reading.h"
 
 namespace lavant::spec {
-namespace {
 
-bool is_job_name(std::string_view name) {
-    if (name.size() > limits::kJobNameChars) return false;
-    const auto is_word = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    };
-    if (name.empty() || !is_word(name.front())) return false;
-    for (char c : name) {
-        if (!is_word(c) && c != '_' && c != '-') return false;
-    }
-    return true;
-}
+const std::string kJobNameRule =
+    "a name begins with a letter or digit and has only letters, digits, '_' and '-', at most " +
+    std::to_string(limits::kJobNameChars);
+
+namespace {
 
 void read_headline(Fields& fields, CommandJobSpec& spec) {
     fields.ignore({"$schema"});
@@ -31,9 +24,7 @@ void read_headline(Fields& fields, CommandJobSpec& spec) {
     }
     spec.name = fields.string("name");
     if (fields.has("name") && !is_job_name(spec.name)) {
-        fields.problem(
-            "name", "must begin with a letter or digit and have only letters, digits, '_' and '-', at most " +
-                        std::to_string(limits::kJobNameChars));
+        fields.problem("name", kJobNameRule);
     }
     spec.display_name = fields.string("display_name");
     spec.experiment_name = fields.string("experiment_name");
@@ -143,6 +134,18 @@ void check_reference(const Reference& reference, const CommandJobSpec& spec, Pos
 }
 
 }  // namespace
+
+bool is_job_name(std::string_view name) {
+    if (name.size() > limits::kJobNameChars) return false;
+    const auto is_word = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    if (name.empty() || !is_word(name.front())) return false;
+    for (char c : name) {
+        if (!is_word(c) && c != '_' && c != '-') return false;
+    }
+    return true;
+}
 
 void check_command(const CommandJobSpec& spec, Position at, Problems& problems) {
     if (const auto open = find_unclosed(spec.command))

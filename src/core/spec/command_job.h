@@ -129,6 +129,9 @@ struct CommandJobSpec {
         beyond_azure;  // what in the file Azure's own tools would refuse, one sentence each
 };
 
+bool is_job_name(std::string_view name);
+extern const std::string kJobNameRule;
+
 enum class PathKind { Absent, File, Folder };
 
 // How a document's references to other files are followed. Core touches no disk: wire/job_file.cpp reads real

@@ -71,6 +71,15 @@ std::vector<std::string> modes_for(const std::string& type) {
     return {"ro_mount", "download", "direct"};
 }
 
+void check_kind(const InputSpec& input, const Document& at, const std::string& path, Reading& reading) {
+    if (input.local_path.empty()) return;
+    const PathKind kind = reading.loader.kind_of(input.local_path);
+    if (kind == PathKind::Folder && input.type == "uri_file")
+        reading.problems.add(path, at.at, "'" + input.path + "' is a folder; its type is uri_folder");
+    if (kind == PathKind::File && input.type == "uri_folder")
+        reading.problems.add(path, at.at, "'" + input.path + "' is a file; its type is uri_file");
+}
+
 InputSpec read_mapping(const Document& value, const std::string& path, Reading& reading) {
     Fields fields(value, path, reading.problems);
     std::vector<std::string> types = asset_types();
@@ -89,6 +98,7 @@ InputSpec read_mapping(const Document& value, const std::string& path, Reading& 
         if (at != nullptr) input = read_path(*at, fields.path_of("path"), reading);
         if (at == nullptr && !fields.has("path")) fields.problem("path", "is missing; say where the data is");
         input.type = type.empty() ? "uri_folder" : type;
+        if (at != nullptr && typed) check_kind(input, *at, fields.path_of("path"), reading);
         input.mode = fields.choice("mode", modes_for(input.type));
         input.datastore = fields.string("datastore");
         fields.ignore({"description", "path_on_compute"});

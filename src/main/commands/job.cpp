@@ -110,11 +110,15 @@ void add_list(CommandLine& line, CLI::App& job) {
     command.add_option("--experiment", options.experiment, "only those of this experiment")
         ->option_text("NAME");
     command.add_option("--tag", options.tag, "only those with this tag")->option_text("KEY[=VALUE]");
+    command.add_flag("--all-results", options.whole, "all there are");
+    command.add_option("-p,--parent-job-name", options.parent, "only the children of this job")
+        ->option_text("NAME");
     command.add_flag("--archived-only", options.archived, "only archived jobs");
     command.add_flag("--include-archived", options.all, "archived jobs too");
     line.add_output(command);
     line.add_server(command);
     line.runs_with_session(command, [&line, &options](Session& session, Context& context) {
+        if (options.whole) options.max = cli::kListMax;
         return cli::list_jobs(session, context.console, options, line.output());
     });
 }
