@@ -74,6 +74,12 @@ void put_job(Context& context, const SharedCall& call) {
              if (!answer.job)
                  return call->respond(
                      error_response({ErrorCode::Internal, "the submitted job was not answered", {}}));
+             if (answer.existed && call->request.header("If-None-Match") == "*")
+                 return call->respond(error_response({ErrorCode::Conflict,
+                                                      "a job '" + answer.job->head.name + "' exists and is " +
+                                                          std::string(name_of(answer.job->head.status)) +
+                                                          "; choose another name, or none",
+                                                      {}}));
              if (answer.existed) return edit_existing(context, call, *answer.job, wanted);
              call->respond(job_response(context, *call, 201, *answer.job));
          });

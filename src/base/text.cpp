@@ -235,6 +235,17 @@ std::string shell_quote(std::string_view text) {
     return out;
 }
 
+bool is_loopback_url(std::string_view url) {
+    constexpr std::string_view kScheme = "https://";
+    if (!url.starts_with(kScheme)) return false;
+    url.remove_prefix(kScheme.size());
+    url = url.substr(0, url.find('/'));
+    if (url.starts_with("[::1]")) return url.size() == 5 || url[5] == ':';
+    const std::string_view host = url.substr(0, url.find(':'));
+    return host == "localhost" ||
+           (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
 std::size_t valid_utf8_bytes(std::string_view text) {
     std::size_t at = 0;
     while (at < text.size()) {

@@ -25,6 +25,8 @@ std::optional<std::string> base64url_decode(std::string_view text);
 std::string json_quote(std::string_view text);  // with the quotes; invalid UTF-8 becomes U+FFFD
 std::string shell_quote(std::string_view text);
 
+// https://localhost, https://127.0.0.1 and the like, with or without a port: this very machine.
+bool is_loopback_url(std::string_view url);
 // How much of `text`, from its beginning, is UTF-8.
 std::size_t valid_utf8_bytes(std::string_view text);
 // The candidate nearest to `word` by edit distance, if near enough to be a likely slip of the pen.

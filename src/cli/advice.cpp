@@ -43,13 +43,16 @@ std::string package_of(std::string_view module) {
     return std::string(module.substr(0, module.find('.')));
 }
 
-// "ModuleNotFoundError: No module named 'sklearn.svm'" -> "sklearn.svm"; the last one counts.
+// "ModuleNotFoundError: No module named 'sklearn.svm'" -> "sklearn.svm", if that is what ended it: an older
+// mention may have been caught.
 std::string missing_module(std::string_view log) {
     constexpr std::string_view kSaid = "No module named ";
-    const std::size_t at = log.rfind(kSaid);
+    while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.remove_suffix(1);
+    const std::size_t start = log.rfind('\n');
+    const std::string_view last = log.substr(start == std::string_view::npos ? 0 : start + 1);
+    const std::size_t at = last.find(kSaid);
     if (at == std::string_view::npos) return {};
-    std::string_view rest = log.substr(at + kSaid.size());
-    rest = rest.substr(0, rest.find('\n'));
+    std::string_view rest = last.substr(at + kSaid.size());
     if (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) {
         rest.remove_prefix(1);
         rest = rest.substr(0, rest.find_first_of("'\""));

@@ -46,6 +46,7 @@ TEST(Advice, NamesThePackageOfAModule) {
 TEST(Advice, TheLastModuleCountsAndHostileOnesDoNot) {
     EXPECT_NE(advise(failed(1, "e"), "No module named 'a'\nNo module named 'b'\n").find("'b'"),
               std::string::npos);
+    EXPECT_EQ(advise(failed(1, "e"), "No module named 'a'\nValueError: 3\n"), "");  // it was caught
     EXPECT_EQ(advise(failed(1, "e"), "No module named '$(rm -rf /)'\n"), "");
     EXPECT_EQ(advise(failed(0, "e"), "No module named 'a'\n"), "");
     EXPECT_EQ(advise(Json::object({{"environment", "e"}}), "No module named 'a'\n"), "");

@@ -78,8 +78,10 @@ Outcome<Exit> set_az_defaults(Context& context, const std::vector<std::string>& 
             continue;
         }
         const std::string value = pair.substr(equals + 1);
-        LAVANT_TRY_VOID(value.empty() ? unset_config(context, key, ConfigScope::User)
-                                      : set_config(context, key, value, ConfigScope::User));
+        const auto done = value.empty() ? unset_config(context, key, ConfigScope::User)
+                                        : set_config(context, key, value, ConfigScope::User);
+        const bool was_unset = value.empty() && !done && done.error().error.code == ErrorCode::NotFound;
+        if (!done && !was_unset) return done;
     }
     return Exit::Completed;
 }

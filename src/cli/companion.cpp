@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kFirstWordAfter = 1s;
-constexpr auto kNextWordAfter = 4s;  // with the time that asking takes, below five seconds
+constexpr auto kNextWordAfter = 3500ms;  // with the second that asking may take, below five
 constexpr int kExitInterrupted = 130;
 
 Fd take_interrupts() {
@@ -60,7 +60,6 @@ bool Companion::write(std::string_view bytes) {
     console_.out << bytes;
     console_.out.flush();
     last_word_ = Clock::now();
-    last_said_.clear();
     if (!bytes.empty()) ends_with_newline_ = bytes.back() == '\n';
     return console_.out.good();
 }
@@ -88,7 +87,7 @@ void Companion::say(const std::string& text) {
 }
 
 void Companion::run() {
-    auto patience = kFirstWordAfter;
+    std::chrono::milliseconds patience = kFirstWordAfter;
     for (;;) {
         Clock::time_point since;
         {
@@ -100,7 +99,8 @@ void Companion::run() {
         const int ready = ::poll(waiting, 2, static_cast<int>(std::max<std::int64_t>(0, left.count())));
         if (ready > 0 && waiting[1].revents != 0) return;
         if (ready > 0 && waiting[0].revents != 0) {
-            const std::lock_guard lock(mutex_);
+            // The other thread may hold it while it waits for a reader (`… | less`).
+            const std::unique_lock lock(mutex_, std::try_to_lock);
             wipe();
             console_.err << "\n" << words_.farewell << "\n";
             console_.err.flush();

@@ -1,7 +1,6 @@
 #pragma once
 // While one thread waits for a log, this one says what goes on when nothing comes, and answers Ctrl-C.
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -41,7 +40,6 @@ class Companion {
     std::chrono::steady_clock::time_point last_word_;
     bool line_shown_ = false;  // one that the next output wipes away
     bool ends_with_newline_ = true;
-    std::string last_said_;
     std::thread thread_;
 };
 

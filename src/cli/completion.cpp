@@ -8,6 +8,7 @@ namespace lavant::cli {
 namespace {
 
 constexpr int kNamesMost = 30;
+constexpr int kPatienceSeconds = 2;
 
 }  // namespace
 
@@ -18,6 +19,7 @@ std::vector<std::string> known_job_names(Context& context, const ServerChoice& c
     if (begun.starts_with("@")) return names;
     auto session = connect_if_running(context, choice);
     if (!session) return names;
+    session->use_timeout(kPatienceSeconds);
     const auto found = session->get(
         session->own_path(fmt::format("/jobs?prefix={}&limit={}", percent_encode(begun), kNamesMost)));
     if (!found) return names;

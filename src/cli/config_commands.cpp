@@ -1,5 +1,10 @@
 #include "cli/config_commands.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
 #include <stdlib.h>
 
 #include <memory>
@@ -63,6 +68,15 @@ Outcome<void> write_to(const Target& target, const std::string& text) {
     return {};
 }
 
+// Two commands at once change the file one after the other. The folder is locked: the file is replaced.
+Result<Fd> lock_beside(const std::string& file) {
+    LAVANT_TRY_VOID(make_directories(parent_of(file)));
+    LAVANT_TRY(Fd folder, open_file(parent_of(file), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (::flock(folder.get(), LOCK_EX) != 0)
+        return fail(system_error("lock '" + parent_of(file) + "'", errno));
+    return folder;
+}
+
 }  // namespace
 
 Outcome<Exit> show_config(Context& context, const ServerChoice& flags, bool with_origins,
@@ -116,6 +130,7 @@ Outcome<Exit> set_config(Context& context, const std::string& key, const std::st
     if (known == nullptr) return tl::make_unexpected(Failure(unknown_key(key)));
     LAVANT_TRY(const Target target, target_of(context, scope));
     LAVANT_TRY(const std::string checked, check_value(*known, value).map_error(in(key)));
+    LAVANT_TRY(const Fd lock, lock_beside(target.file));
     LAVANT_TRY(const std::string before, text_of(target));
     LAVANT_TRY(const std::string after, with_key(before, target.file, *known, checked));
     // Refuses what this file may not say, and tells of other lines that are wrong.
@@ -130,6 +145,7 @@ Outcome<Exit> set_config(Context& context, const std::string& key, const std::st
 
 Outcome<Exit> unset_config(Context& context, const std::string& key, ConfigScope scope) {
     LAVANT_TRY(const Target target, target_of(context, scope));
+    LAVANT_TRY(const Fd lock, lock_beside(target.file));
     LAVANT_TRY(const std::string before, text_of(target));
     LAVANT_TRY(const std::string after, without_key(before, target.file, key));
     LAVANT_TRY_VOID(write_to(target, after));

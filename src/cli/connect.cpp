@@ -20,11 +20,6 @@ std::string without_slash(std::string url) {
     return url;
 }
 
-bool is_on_loopback(const std::string& url) {
-    return url.starts_with("https://127.") || url.starts_with("https://localhost") ||
-           url.starts_with("https://[::1]");
-}
-
 // What an embedded server of that folder listened on last: it takes the same port again if it can.
 std::string last_url(const std::string& data) {
     const auto text = read_file(data + "/port", 64);
@@ -76,7 +71,7 @@ Outcome<Session> connect_to_endpoint(Context& context, const std::string& url,
     address.workspace = workspace;
     auto client = context.make_client(address.ca_file);
     Session session(std::move(client), std::move(address));
-    if (is_on_loopback(url)) {
+    if (is_loopback_url(url)) {
         session.explain_with([](const Error& error) {
             return Failure(Exit::Unreachable,
                            {error.code,

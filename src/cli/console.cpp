@@ -65,6 +65,21 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
     return lines;
 }
 
+// Also the second set of control characters (U+0080 to U+009F), those that turn the direction of writing, and
+// bytes that are no UTF-8.
+bool steers(std::string_view character) {
+    if (character.size() == 1) {
+        const auto byte = static_cast<unsigned char>(character[0]);
+        return byte < 0x20 || byte >= 0x7f;
+    }
+    if (character.size() == 2)
+        return character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
+    if (character.size() != 3 || character[0] != '\xe2') return false;
+    const unsigned tail =
+        static_cast<unsigned char>(character[1]) * 256U + static_cast<unsigned char>(character[2]);
+    return (tail >= 0x80aa && tail <= 0x80ae) || (tail >= 0x81a6 && tail <= 0x81a9);
+}
+
 }  // namespace
 
 std::string Console::painted(std::string_view text, Colour colour) const {
@@ -140,13 +155,19 @@ std::string cut_to(std::string_view text, std::size_t columns) {
 std::string printable(std::string_view text) {
     std::string out;
     out.reserve(text.size());
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n' || c == '\t' || c == '\r') {
+    while (!text.empty()) {
+        const std::size_t length = length_of_first(text);
+        const bool whole = valid_utf8_bytes(text.substr(0, length)) == length;
+        const std::string_view character = text.substr(0, whole ? length : 1);
+        const char first = character.front();
+        if (first == '\n' || first == '\t' || first == '\r') {
             out += ' ';
+        } else if (!whole || steers(character)) {
+            out += '?';
         } else {
-            out += byte < 0x20 || byte == 0x7f ? '?' : c;
+            out += character;
         }
+        text.remove_prefix(character.size());
     }
     return out;
 }
@@ -207,8 +228,19 @@ std::string render_fields(const std::vector<std::pair<std::string, std::string>>
     return out;
 }
 
+namespace {
+
+// The same for a message of several lines.
+std::string printable_lines(std::string_view text) {
+    std::string out;
+    for (const std::string_view line : split(text, '\n')) (out += out.empty() ? "" : "\n") += printable(line);
+    return out;
+}
+
+}  // namespace
+
 int report(const Failure& failure, const Console& console) {
-    const std::string message = console.folded("lavant: " + failure.error.message);
+    const std::string message = console.folded("lavant: " + printable_lines(failure.error.message));
     console.err << console.painted(message.substr(0, 8), Colour::Red) << message.substr(8) << "\n";
     for (const FieldProblem& problem : failure.error.fields) {
         if (failure.error.message.find(problem.message) != std::string::npos)
@@ -216,7 +248,7 @@ int report(const Failure& failure, const Console& console) {
         std::string place;
         if (problem.line > 0) place = fmt::format("line {}, column {}: ", problem.line, problem.column);
         if (!problem.path.empty()) place += problem.path + ": ";
-        console.err << console.folded("  " + place + problem.message) << "\n";
+        console.err << console.folded("  " + printable(place + problem.message)) << "\n";
     }
     console.err.flush();
     return static_cast<int>(failure.exit);

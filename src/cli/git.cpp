@@ -1,12 +1,16 @@
 #include "cli/git.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -26,8 +30,11 @@ struct Answer {
     bool cut = false;  // there was more
 };
 
+constexpr int kPatienceMs = 10'000;  // for one answer
+
 // Standard output of `git ARGUMENTS`, if it ended well or was cut off.
-std::optional<Answer> git(std::vector<std::string> arguments, std::size_t bytes_max = kAnswerBytesMax) {
+std::optional<Answer> git(std::vector<std::string> arguments, std::size_t bytes_max = kAnswerBytesMax,
+                          const std::vector<std::string>& settings = {}) {
     // A repository may name programs to run in its configuration; it came from somebody else.
     std::vector<std::string> words{"git",
                                    "-c",
@@ -37,6 +44,7 @@ std::optional<Answer> git(std::vector<std::string> arguments, std::size_t bytes_
                                    "-c",
                                    "core.pager=cat",
                                    "--no-optional-locks"};
+    for (const std::string& setting : settings) words.insert(words.end(), {"-c", setting});
     words.insert(words.end(), std::make_move_iterator(arguments.begin()),
                  std::make_move_iterator(arguments.end()));
     std::vector<char*> pointers;
@@ -58,7 +66,15 @@ std::optional<Answer> git(std::vector<std::string> arguments, std::size_t bytes_
     if (error != 0) return std::nullopt;
     Answer answer;
     std::array<char, 16384> bytes{};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
     while (!answer.cut) {
+        ::pollfd waiting{ours.get(), POLLIN, 0};
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        if (::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) == 0) {
+            ::kill(pid, SIGKILL);
+            break;
+        }
         const ssize_t got = ::read(ours.get(), bytes.data(), bytes.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
@@ -71,6 +87,19 @@ std::optional<Answer> git(std::vector<std::string> arguments, std::size_t bytes_
     }
     if (!answer.cut && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) return std::nullopt;
     return answer;
+}
+
+// Filters are programs too, and `status` and `diff` would run them: each is set to none.
+std::vector<std::string> without_filters() {
+    std::vector<std::string> settings;
+    const auto named = git({"config", "--name-only", "--get-regexp", "^filter\\."});
+    if (!named) return settings;
+    for (const std::string_view key : split(named->text, '\n')) {
+        if (key.ends_with(".required")) settings.push_back(std::string(key) + "=false");
+        if (key.ends_with(".clean") || key.ends_with(".smudge") || key.ends_with(".process"))
+            settings.push_back(std::string(key) + "=");
+    }
+    return settings;
 }
 
 std::string line_of(const std::optional<Answer>& answer) {
@@ -92,13 +121,16 @@ bool is_true(std::string_view text) { return equals_ignoring_case(trim(text), "t
 std::string without_credentials(std::string url) {
     const std::size_t scheme = url.find("://");
     if (scheme == std::string::npos) return url;  // git@host:path names a user, not a secret
-    const std::size_t host = scheme + 3;
-    const std::size_t at = url.rfind('@');
-    if (at == std::string::npos || at < host) return url;
-    const std::size_t slash = url.rfind('/', at);
-    // Before the host, or as a segment of the path.
-    const std::size_t from = slash == std::string::npos || slash < host ? host : slash + 1;
-    return url.erase(from, at + 1 - from);
+    url.resize(std::min(url.find_first_of("?#"), url.size()));
+    std::string clean = url.substr(0, scheme + 3);
+    bool first = true;
+    for (const std::string_view segment : split(std::string_view(url).substr(scheme + 3), '/')) {
+        const std::size_t at = segment.rfind('@');
+        if (!first) clean += '/';
+        clean += at == std::string_view::npos ? segment : segment.substr(at + 1);
+        first = false;
+    }
+    return clean;
 }
 
 GitState read_git(bool with_diff, const std::function<std::string(const std::string&)>& variable) {
@@ -111,10 +143,14 @@ GitState read_git(bool with_diff, const std::function<std::string(const std::str
         if (repository.empty()) repository = line_of(git({"ls-remote", "--get-url"}));
         if (branch.empty()) branch = line_of(git({"symbolic-ref", "--short", "HEAD"}));
         if (commit.empty()) commit = line_of(git({"rev-parse", "HEAD"}));
-        const auto changes = git({"status", "--porcelain", "."});
+        const std::vector<std::string> settings = without_filters();
+        const auto changes =
+            git({"status", "--porcelain", "--ignore-submodules=all", "."}, kAnswerBytesMax, settings);
         if (dirty.empty() && changes && !changes->text.empty()) dirty = "true";
         if (with_diff && is_true(dirty)) {
-            auto diff = git({"diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD"}, kDiffBytesMax);
+            auto diff = git(
+                {"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all", "HEAD"},
+                kDiffBytesMax, settings);
             state.diff_too_large = diff && diff->cut;
             if (diff && !diff->cut) state.diff = std::move(diff->text);
         }

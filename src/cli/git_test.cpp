@@ -10,6 +10,8 @@ TEST(WithoutCredentials, LeavesNoTokenInAnyPlace) {
     EXPECT_EQ(without_credentials("https://ann:secret@host:8443/x"), "https://host:8443/x");
     EXPECT_EQ(without_credentials("https://host/token@org/x"), "https://host/org/x");
     EXPECT_EQ(without_credentials("https://a@b@host/x"), "https://host/x");
+    EXPECT_EQ(without_credentials("https://token@host/org/@scope/x"), "https://host/org/scope/x");
+    EXPECT_EQ(without_credentials("https://u:t@host/o/p@x/r?access_token=t"), "https://host/o/x/r");
     EXPECT_EQ(without_credentials("https://host/x"), "https://host/x");
     EXPECT_EQ(without_credentials("git@host:org/x.git"), "git@host:org/x.git");  // a user, not a secret
     EXPECT_EQ(without_credentials(""), "");

@@ -19,6 +19,7 @@ using wire::Json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 constexpr int kWaitSeconds = 5;
+constexpr int kPagesMax = 10'000;
 
 // "2026-01-02 03:04:05"; the zone is always UTC and said in the column's title.
 std::string short_time(std::string_view rfc3339) {
@@ -157,7 +158,7 @@ std::string without_host(const std::string& link) {
 Outcome<Json> jobs_of(Session& session, const ListOptions& options, std::size_t most) {
     Json found = Json::array();
     std::string next = session.workspace_path("/jobs") + list_query(options);
-    while (!next.empty() && found.size() < most) {
+    for (int pages = 0; !next.empty() && found.size() < most && pages < kPagesMax; ++pages) {
         LAVANT_TRY(const Json page, session.get(next));
         for (const Json& job : page["value"].items()) {
             if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
@@ -234,7 +235,8 @@ Outcome<Exit> list_jobs(Session& session, const Console& console, const ListOpti
     return Exit::Completed;
 }
 
-Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name, bool no_wait) {
+Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name, bool no_wait,
+                         const Output& output) {
     LAVANT_TRY(const Json before, session.get(session.job_path(name)));
     const std::string found = before.get("properties.status").string();
     if (is_terminal(found)) {
@@ -251,8 +253,9 @@ Outcome<Exit> cancel_job(Session& session, const Console& console, const std::st
                                    printable(job["status"].text()));
         LAVANT_TRY(job, session.get(wait));
     }
-    console.out << printable(name) << "  " << printable(job["status"].text()) << "\n";
-    console.out.flush();
+    LAVANT_TRY(const Json ended, session.get(session.job_path(name)));
+    LAVANT_TRY_VOID(print(wire::to_az_job(ended), output, console,
+                          [&] { return printable(name) + "  " + printable(job["status"].text()) + "\n"; }));
     return Exit::Completed;
 }
 

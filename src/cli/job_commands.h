@@ -30,7 +30,7 @@ struct ListOptions {
 
 // Waits until the job has ended, unless told not to.
 [[nodiscard]] Outcome<Exit> cancel_job(Session& session, const Console& console, const std::string& name,
-                                       bool no_wait);
+                                       bool no_wait, const Output& output);
 
 // What it waits for, or why it ended as it did.
 [[nodiscard]] Outcome<Exit> explain_job(Session& session, const Console& console, const std::string& name,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,11 +41,6 @@ std::string default_experiment() {
     if (dot != std::string::npos && dot > 0) name.resize(dot);
     std::erase(name, ' ');
     return name.empty() || name == "/" ? "Default" : name.substr(0, kExperimentCharsMax);
-}
-
-bool is_on_this_machine(const std::string& url) {
-    return url.starts_with("https://127.") || url.starts_with("https://localhost") ||
-           url.starts_with("https://[::1]");
 }
 
 bool uses_host(const CommandJobSpec& job) {
@@ -102,7 +98,7 @@ Outcome<std::string> put_next_version(Session& session, const std::string& conta
 class Submission {
  public:
     Submission(Session& session, Context& context)
-        : session_(session), context_(context), uploader_(session, context.crypto) {}
+        : session_(session), context_(context), uploader_(session, context.crypto, &context.console) {}
 
     Uploader& uploader() { return uploader_; }
     // `code` was read before, so that a broken folder starts no server.
@@ -121,12 +117,12 @@ class Submission {
             resolved.compute_id = session_.workspace_path("/computes/" + percent_encode(job.compute));
         }
         if (uses_host(job) && !job.properties.contains(kPythonHome) &&
-            is_on_this_machine(session_.address().url)) {
+            is_loopback_url(session_.address().url)) {
             const std::string home = active_python_home(context_);
             if (!home.empty()) job.properties[kPythonHome] = home;
         }
         LAVANT_TRY(const Json body, wire::parse_json(wire::to_arm_body(job, resolved)));
-        return session_.put(session_.job_path(job.name), body);
+        return session_.create(session_.job_path(job.name), body);
     }
 
  private:
@@ -213,6 +209,14 @@ Outcome<void> refuse_existing(Session& session, const std::string& name) {
     return tl::make_unexpected(known.error());
 }
 
+// Before anything is sent: a job that runs and a command that failed would contradict each other.
+Outcome<void> check_save_as(const std::string& path) {
+    if (path.empty()) return {};
+    const std::string folder = path.find('/') == std::string::npos ? "." : parent_of(path);
+    if (::access(folder.c_str(), W_OK) == 0) return {};
+    return tl::make_unexpected(Failure(Exit::Usage, system_error("write '" + path + "'", errno)));
+}
+
 struct Prepared {
     CommandJobSpec job;
     std::optional<Snapshot> code;
@@ -231,6 +235,7 @@ Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOpti
     if (prepared.job.experiment_name.empty())
         prepared.job.experiment_name = context.config["experiment_name"];
     if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
+    LAVANT_TRY_VOID(check_save_as(options.save_as));
     prepared.git = read_git(options.git_diff && context.config.flag("git_diff"), context.variable);
     for (const auto& [key, value] : prepared.git.properties) prepared.job.properties.emplace(key, value);
     return prepared;
@@ -312,8 +317,8 @@ Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& 
                         const Output& output) {
     LAVANT_TRY(const Json arm, session.get(session.job_path(options.of)));
     const std::string text = wire::to_job_file(wire::to_az_job(arm)).to_yaml();
-    LAVANT_TRY(CommandJobSpec job, users_to_mend(wire::load_job_text(text, "job '" + options.of + "'",
-                                                                     working_folder(), options.settings)));
+    LAVANT_TRY(CommandJobSpec job, users_to_mend(wire::load_foreign_job_text(text, "job '" + options.of + "'",
+                                                                             options.settings)));
     if (!options.name.empty()) job.name = options.name;
     if (job.display_name == options.of) job.display_name.clear();  // It was its name.
     job.properties["lavant.rerun_of"] = options.of;

@@ -13,7 +13,9 @@
 #include "base/text.h"
 #include "cli/datastore.h"
 #include "cli/job_commands.h"
+#include "cli/progress.h"
 #include "cli/storage_list.h"
+#include "cli/upload.h"
 #include "core/model/workspace.h"
 
 namespace lavant::cli {
@@ -23,12 +25,14 @@ using wire::Json;
 
 constexpr std::uint64_t kRangeBytes = 32ULL << 20;
 constexpr int kAttempts = 3;
+constexpr int kPagesMax = 10'000;
 constexpr std::size_t kBlobsMax = 1'000'000;
 
 Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const DatastorePlace& place,
                                             const std::string& prefix) {
     std::vector<ListedBlob> all;
     std::string marker;
+    int pages = 0;
     do {
         ports::ClientRequest request;
         request.url =
@@ -40,7 +44,7 @@ Outcome<std::vector<ListedBlob>> list_blobs(Session& session, const DatastorePla
         BlobPage page = parse_blob_list(answer.body);
         std::move(page.blobs.begin(), page.blobs.end(), std::back_inserter(all));
         marker = std::move(page.next_marker);
-    } while (!marker.empty() && all.size() < kBlobsMax);
+    } while (!marker.empty() && all.size() < kBlobsMax && ++pages < kPagesMax);
     return all;
 }
 
@@ -73,17 +77,16 @@ Outcome<std::string> fetch_range(Session& session, const std::string& url, std::
 }
 
 Outcome<void> fetch_blob(Session& session, const DatastorePlace& place, const ListedBlob& blob,
-                         const std::string& path) {
+                         const std::string& path, Progress& progress) {
     LAVANT_TRY_VOID(make_directories(parent_of(path), 0755));
     const std::string beside = path + ".part";
     LAVANT_TRY(const Fd file, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-    std::string url = place.url;
-    for (const std::string_view segment : split(blob.name, '/')) url += "/" + percent_encode(segment);
-    url += "?" + place.signature;
+    const std::string url = blob_address(place.url, blob.name) + "?" + place.signature;
     for (std::uint64_t from = 0; from < blob.bytes; from += kRangeBytes) {
         LAVANT_TRY(const std::string bytes,
                    fetch_range(session, url, from, std::min(kRangeBytes, blob.bytes - from)));
         LAVANT_TRY_VOID(write_all(file.get(), bytes));
+        progress.add(bytes.size());
     }
     if (::rename(beside.c_str(), path.c_str()) != 0)
         return fail(system_error("rename to '" + path + "'", errno));
@@ -99,6 +102,9 @@ struct Counts {
 Outcome<Counts> fetch_tree(Session& session, const Console& console, const DatastorePlace& place,
                            const std::string& prefix, const std::string& folder) {
     LAVANT_TRY(const auto blobs, list_blobs(session, place, prefix));
+    std::uint64_t all = 0;
+    for (const ListedBlob& blob : blobs) all += blob.bytes;
+    Progress progress(&console, "downloading", all);
     Counts counts;
     for (const ListedBlob& blob : blobs) {
         std::string relative = blob.name.substr(std::min(blob.name.size(), prefix.size()));
@@ -107,7 +113,7 @@ Outcome<Counts> fetch_tree(Session& session, const Console& console, const Datas
             console.err << "left out '" << printable(blob.name) << "': its name leads out of the folder\n";
             continue;
         }
-        LAVANT_TRY_VOID(fetch_blob(session, place, blob, folder + "/" + relative));
+        LAVANT_TRY_VOID(fetch_blob(session, place, blob, folder + "/" + relative, progress));
         ++counts.files;
         counts.bytes += blob.bytes;
     }

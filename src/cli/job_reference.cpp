@@ -22,15 +22,18 @@ Outcome<std::string> last_job(Session& session) {
 
 }  // namespace
 
-Outcome<std::string> resolve_job(Session& session, const std::string& given) {
+Outcome<std::string> resolve_job(Session& session, const std::string& given, Match match) {
+    if (given.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "the name of the job is empty; say which is meant");
     if (given == "@last") return last_job(session);
     LAVANT_TRY(const Json found, session.get(session.own_path(fmt::format(
                                      "/jobs?prefix={}&limit={}", percent_encode(given), kShownMost))));
     const auto& jobs = found["value"].items();
     for (const Json& job : jobs)
         if (job["name"].text() == given) return given;
-    if (jobs.size() == 1) return jobs.front()["name"].string();
-    if (jobs.empty())
+    if (jobs.size() == 1 && match == Match::ByBeginning) return jobs.front()["name"].string();
+    if (jobs.empty() || match == Match::Exactly)
         return stop(Exit::Refused, ErrorCode::NotFound,
                     fmt::format("there is no job '{}'; see: lavant job list", printable(given)));
     std::string names;

@@ -8,6 +8,8 @@
 namespace lavant::cli {
 
 // The whole name. A name that nobody has, or a beginning that several have, is refused with what is there.
-[[nodiscard]] Outcome<std::string> resolve_job(Session& session, const std::string& given);
+// Exactly: only a whole name will do, as scripts written for az expect, and before something is deleted.
+enum class Match { Exactly, ByBeginning };
+[[nodiscard]] Outcome<std::string> resolve_job(Session& session, const std::string& given, Match match);
 
 }  // namespace lavant::cli

@@ -7,11 +7,11 @@
 namespace lavant::cli {
 namespace {
 
-std::string resolved(const std::string& given, const std::string& answer) {
+std::string resolved(const std::string& given, const std::string& answer, Match match = Match::ByBeginning) {
     FakeServer server;
     server.on("GET /lavant/v1/jobs", 200, answer);
     Session session = server.session();
-    const auto name = resolve_job(session, given);
+    const auto name = resolve_job(session, given, match);
     return name ? *name : name.error().error.message;
 }
 
@@ -21,6 +21,13 @@ TEST(ResolveJob, TakesAWholeNameEvenWhereOthersBeginWithIt) {
 
 TEST(ResolveJob, TakesABeginningThatOnlyOneHas) {
     EXPECT_EQ(resolved("am", R"({"value":[{"name":"amber_brook"}]})"), "amber_brook");
+}
+
+TEST(ResolveJob, TakesNoBeginningWhereTheWholeNameIsNeededAndNeverAnEmptyOne) {
+    const std::string one = R"({"value":[{"name":"amber_brook"}]})";
+    EXPECT_EQ(resolved("am", one, Match::Exactly), "there is no job 'am'; see: lavant job list");
+    EXPECT_EQ(resolved("amber_brook", one, Match::Exactly), "amber_brook");
+    EXPECT_EQ(resolved("", one), "the name of the job is empty; say which is meant");
 }
 
 TEST(ResolveJob, ListsThemWhereSeveralDo) {

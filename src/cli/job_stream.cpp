@@ -18,7 +18,7 @@ using wire::Json;
 constexpr int kReconnectsMax = 200;
 constexpr int kReconnectPauseMs = 100;
 constexpr int kWaitSeconds = 30;
-constexpr int kAskSeconds = 3;
+constexpr int kAskSeconds = 1;  // Somebody waits for a word.
 constexpr std::size_t kTailBytes = 64U << 10;
 constexpr std::size_t kTailLines = 20;
 
@@ -105,7 +105,11 @@ Outcome<Exit> stream_job(Session& session, Context& context, const std::string& 
         const auto followed = follow_log(session, companion, name, progress);
         if (!followed && followed.error().exit != Exit::Unreachable)
             return tl::make_unexpected(followed.error());
-        if (!console.out.good()) return Exit::Completed;  // Nobody reads any more (`… | head`).
+        if (!console.out.good())  // Nobody reads any more (`… | head`), or the disk is full.
+            return stop(
+                Exit::Failed, ErrorCode::Unavailable,
+                fmt::format("cannot write the log any further; job {0} goes on: lavant job stream {0}",
+                            name));
         // A log that ended for another reason than the job's end (the server restarts) is taken up again.
         const auto job = followed ? session.get(wait) : Outcome<Json>(tl::make_unexpected(followed.error()));
         if (job && (*job)["terminal"].boolean()) {

@@ -31,9 +31,9 @@ constexpr std::size_t kKeyBytesMax = 4U << 10;
 constexpr std::size_t kLogTailBytes = 4U << 10;
 constexpr int kReadyFd = 3;  // of the started server
 constexpr int kReadyTimeoutMs = 30'000;
-constexpr int kWinnerTimeoutMs = 15'000;
+constexpr int kWinnerTimeoutMs = 10'000;
 constexpr int kStopTimeoutMs = 60'000;
-constexpr int kHealthTimeoutS = 10;
+constexpr int kHealthTimeoutS = 5;
 constexpr int kStartAttempts = 5;
 
 int elapsed_ms(std::chrono::steady_clock::time_point since) {
@@ -241,7 +241,7 @@ Outcome<Started> replace(Context& context, const LocalServer& old, StartOptions 
     options.leaves_when_idle = options.leaves_when_idle && old.leaves_when_idle;
     LAVANT_TRY_VOID(ask_to_leave(context, old, options.data));
     LAVANT_TRY(Started started, start_local_server(context, options));
-    if (started.started)
+    if (started.started && supersedes(context.build, old.build))
         context.console.err << fmt::format("restarted the local server: {}; running jobs go on\n",
                                            printable(describe_change(old.build, context.build)));
     started.started = false;  // It is said already.
@@ -252,7 +252,8 @@ Outcome<Started> replace(Context& context, const LocalServer& old, StartOptions 
 
 Outcome<Started> find_or_start_local_server(Context& context, const StartOptions& options) {
     if (auto server = find_local_server(context, options.data)) {
-        if (server->is_embedded && server->pid > 1 && supersedes(context.build, server->build))
+        const bool must_stay = !options.leaves_when_idle && server->leaves_when_idle;
+        if (server->is_embedded && server->pid > 1 && (must_stay || supersedes(context.build, server->build)))
             return replace(context, *server, options);
         return Started{std::move(*server), false};
     }
@@ -260,6 +261,14 @@ Outcome<Started> find_or_start_local_server(Context& context, const StartOptions
 }
 
 namespace {
+
+// The process that the endpoint file names, if it is there. 0: none.
+int living_server(const std::string& data) {
+    const auto text = read_file(data + "/endpoint", kEndpointBytesMax);
+    const auto endpoint = text ? wire::parse_json(*text) : Result<Json>(Json());
+    const int pid = endpoint ? static_cast<int>((*endpoint)["pid"].integer()) : 0;
+    return pid > 1 && ::kill(pid, 0) == 0 ? pid : 0;
+}
 
 Outcome<Started> start_local_server(Context& context, const StartOptions& options) {
     if (auto made = make_directories(options.data); !made) {
@@ -278,6 +287,12 @@ Outcome<Started> start_local_server(Context& context, const StartOptions& option
         }
         if (line == "taken") {
             if (auto server = await_winner(context, options.data)) return Started{std::move(*server), false};
+            if (const int pid = living_server(options.data); pid > 1)
+                return stop(
+                    Exit::Unreachable, ErrorCode::Unavailable,
+                    fmt::format("the local server (process {0}) does not answer; look at {1}/serve.log, or "
+                                "end it: kill {0}",
+                                pid, options.data));
             continue;  // The winner died before it was ready, or leaves right now.
         }
         std::string why = line.starts_with("error ") ? printable(line.substr(6)) : log_tail(options.data);

@@ -108,6 +108,12 @@ Outcome<Trust> find_trust(Context& context, const LoginOptions& options, const s
     const std::string shown = fingerprint_of(ca, context.crypto);
     if (!options.fingerprint.empty()) {
         LAVANT_TRY_VOID(compare(shown, options.fingerprint));
+    } else if (options.yes && !pinned.empty() && shown != pinned) {
+        return stop(
+            Exit::Usage, ErrorCode::Conflict,
+            fmt::format("{} has the certificate authority {} now, and {} is pinned; if that is right, say so "
+                        "with --fingerprint {}",
+                        url, shown, pinned, shown));
     } else if (options.yes) {
         context.console.err << fmt::format("trusting the certificate authority {}\n", shown);
     } else if (shown != pinned) {

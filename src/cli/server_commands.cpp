@@ -38,6 +38,11 @@ std::string fingerprint(const Context& context, const std::string& ca_file) {
 Outcome<Exit> bring_up(Context& context, const ServerChoice& choice, int port) {
     LAVANT_TRY(const std::string data, data_folder(context, choice.data));
     LAVANT_TRY(const Started found, find_or_start_local_server(context, {data, port, false}));
+    const std::string& url = found.server.address.url;
+    if (port != 0 && !url.ends_with(":" + std::to_string(port)))
+        return stop(
+            Exit::Refused, ErrorCode::Conflict,
+            fmt::format("the local server runs at {}, not at port {}; end it first: lavant down", url, port));
     context.console.out << fmt::format("{} at {}, data in {}\n",
                                        found.started ? "started" : "already running",
                                        found.server.address.url, data);

@@ -125,11 +125,13 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
     return Failure(Exit::Refused, std::move(error));
 }
 
-Outcome<Json> Session::exchange(std::string method, const std::string& path, const Json* body) {
+Outcome<Json> Session::exchange(std::string method, const std::string& path, const Json* body,
+                                std::vector<ports::Header> headers) {
     ports::ClientRequest request;
     request.method = method;
     request.url = path;
     request.timeout_s = address_.timeout_s;
+    request.headers = std::move(headers);
     if (body != nullptr) {
         request.headers.emplace_back("Content-Type", "application/json");
         request.body = body->dump();
@@ -156,6 +158,9 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
 
 Outcome<Json> Session::get(const std::string& path) { return exchange("GET", path, nullptr); }
 Outcome<Json> Session::put(const std::string& path, const Json& body) { return exchange("PUT", path, &body); }
+Outcome<Json> Session::create(const std::string& path, const Json& body) {
+    return exchange("PUT", path, &body, {{"If-None-Match", "*"}});
+}
 Outcome<Json> Session::post(const std::string& path, const Json& body) {
     return exchange("POST", path, &body);
 }

@@ -40,6 +40,8 @@ class Session {
 
     [[nodiscard]] Outcome<wire::Json> get(const std::string& path);
     [[nodiscard]] Outcome<wire::Json> put(const std::string& path, const wire::Json& body);
+    // Refused with Conflict if there is one of that name already.
+    [[nodiscard]] Outcome<wire::Json> create(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<wire::Json> post(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<void> remove(const std::string& path);
 
@@ -51,7 +53,8 @@ class Session {
     static Failure refusal(const ports::HttpResponse& response, std::string_view attempted);
 
  private:
-    Outcome<wire::Json> exchange(std::string method, const std::string& path, const wire::Json* body);
+    Outcome<wire::Json> exchange(std::string method, const std::string& path, const wire::Json* body,
+                                 std::vector<ports::Header> headers = {});
 
     std::unique_ptr<ports::HttpClient> client_;
     ServerAddress address_;

@@ -146,8 +146,9 @@ Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const DatastorePlac
             if (equals_ignoring_case(name, "x-ms-meta-upload_status") && value == "completed") return {};
         }
     }
+    Progress progress(console_, "uploading " + snapshot.name, snapshot.bytes);
     for (const SnapshotFile& file : snapshot.files) {
-        LAVANT_TRY_VOID(put_file(file, target, prefix + file.path));
+        LAVANT_TRY_VOID(put_file(file, target, prefix + file.path, progress));
     }
     ports::ClientRequest confirm;
     confirm.method = "PUT";
@@ -162,19 +163,20 @@ Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const DatastorePlac
 }
 
 Outcome<void> Uploader::put_file(const SnapshotFile& file, const DatastorePlace& target,
-                                 const std::string& blob) {
+                                 const std::string& blob, Progress& progress) {
     const std::string address = blob_address(target.url, blob);
-    if (file.bytes > kSinglePutBytesMax) return put_in_blocks(file, address, target.signature);
+    if (file.bytes > kSinglePutBytesMax) return put_in_blocks(file, address, target.signature, progress);
     ports::ClientRequest put = put_request(address, target.signature);
     if (file.bytes > 0) put.body_file = file.source;
     put.timeout_s = 3'600;
     LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,
                storage(std::move(put), "upload '" + file.path + "'"));
+    progress.add(file.bytes);
     return {};
 }
 
 Outcome<void> Uploader::put_in_blocks(const SnapshotFile& file, const std::string& address,
-                                      const std::string& signature) {
+                                      const std::string& signature, Progress& progress) {
     LAVANT_TRY(const Fd source, open_file(file.source, O_RDONLY | O_CLOEXEC));
     std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
     std::uint64_t offset = 0;

@@ -6,6 +6,7 @@
 
 #include "cli/code_snapshot.h"
 #include "cli/datastore.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "ports/crypto.h"
 
@@ -13,7 +14,9 @@ namespace lavant::cli {
 
 class Uploader {
  public:
-    Uploader(Session& session, ports::Crypto& crypto) : session_(session), crypto_(crypto) {}
+    // With a console, long uploads say how far they are.
+    Uploader(Session& session, ports::Crypto& crypto, const Console* console = nullptr)
+        : session_(session), crypto_(crypto), console_(console) {}
 
     // Returns the ARM id of the code version: an older one if the server knows this content already.
     [[nodiscard]] Outcome<std::string> upload_code(const Snapshot& snapshot);
@@ -35,13 +38,15 @@ class Uploader {
 
     Outcome<void> upload_all(const Snapshot& snapshot, const DatastorePlace& target,
                              const std::string& prefix, const Mark& mark);
-    Outcome<void> put_file(const SnapshotFile& file, const DatastorePlace& target, const std::string& blob);
+    Outcome<void> put_file(const SnapshotFile& file, const DatastorePlace& target, const std::string& blob,
+                           Progress& progress);
     Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address,
-                                const std::string& signature);
+                                const std::string& signature, Progress& progress);
     Outcome<ports::HttpResponse> storage(ports::ClientRequest request, std::string_view attempted);
 
     Session& session_;
     ports::Crypto& crypto_;
+    const Console* console_;
 };
 
 // "{container url}/{name}" with every segment of the name percent-encoded.

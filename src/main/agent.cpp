@@ -95,11 +95,6 @@ std::string host_name() {
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
-bool is_on_this_machine(const std::string& url) {
-    return url.starts_with("https://127.") || url.starts_with("https://localhost") ||
-           url.starts_with("https://[::1]");
-}
-
 Result<void> run(const Arguments& arguments) {
     LAVANT_TRY_VOID(make_directories(arguments.folder));
     // Before anything that could start a thread: as an ordinary user it enters a user namespace.
@@ -130,7 +125,7 @@ Result<void> run(const Arguments& arguments) {
         .resources = ordered(arguments.folder),
         .confined = arguments.sandbox};
     settings.machine.tasks_max = kTasksPerNode;
-    if (is_on_this_machine(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
+    if (is_loopback_url(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
     agent::Loop loop(std::move(settings), {*link, *link, *sandbox, clock});
     LAVANT_TRY_VOID(loop.start());
     log(Level::Info, "agent_started",

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "adapters/sql/copy.h"
@@ -156,7 +158,9 @@ std::string file_for(const std::string& target, Instant now) {
 }  // namespace
 
 Outcome<Exit> backup(Context& context, const cli::ServerChoice& choice, const std::string& target) {
-    LAVANT_TRY(const std::string data, cli::data_folder(context, choice.data));
+    LAVANT_TRY(const std::string named, cli::data_folder(context, choice.data));
+    std::error_code unresolved;
+    const std::string data = std::filesystem::weakly_canonical(named, unresolved).string();
     const DataFolder folder{data};
     if (!is_data_folder(folder) || !exists(folder.database()))
         return cli::stop(Exit::Usage, ErrorCode::NotFound, "there is nothing to back up at '" + data + "'");

@@ -96,6 +96,7 @@ int run_cli(const std::vector<std::string>& given) {
     if (az) {
         add_job_family(line);
         add_az_family(line);
+        line.add_az_options();
     } else {
         add_all_families(line);
     }
@@ -130,6 +131,10 @@ int run_cli(const std::vector<std::string>& given) {
     line.set_default_format(context.config["output"]);
     const Outcome<Exit> outcome = command(context);
     std::cout.flush();
+    if (outcome && !std::cout.good())
+        return cli::report(
+            cli::Failure(Exit::Failed, {ErrorCode::Unavailable, "cannot write the result", {}}),
+            context.console);
     return outcome ? static_cast<int>(*outcome) : cli::report(outcome.error(), context.console);
 }
 

@@ -4,7 +4,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string>
 
 #include "base/files.h"
@@ -24,10 +23,10 @@ std::optional<std::string> ask(const std::string& question) {
     while (answer.size() < kAnswerBytesMax) {
         char c = 0;
         const ssize_t got = ::read(STDIN_FILENO, &c, 1);
-        if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return answer.empty() ? std::nullopt : std::optional(answer);
         if (c == '\n') return answer;
         answer += c;
+        if (c == '\x03') return answer;  // where it is no signal
     }
     return std::nullopt;
 }
@@ -38,6 +37,7 @@ std::optional<std::string> ask_secret(const std::string& question) {
     if (::tcgetattr(STDIN_FILENO, &before) != 0) return std::nullopt;
     ::termios silent = before;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO | ISIG);
+    silent.c_cc[VEOL] = 3;  // Ctrl-C ends the line, so that it is read at once
     if (::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) != 0) return std::nullopt;
     auto answer = ask(question);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before);

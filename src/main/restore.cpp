@@ -165,8 +165,12 @@ Outcome<Exit> restore(Context& context, const cli::ServerChoice& choice, const s
         LAVANT_TRY_VOID(unpacker.run().map_error(in("cannot restore '" + file + "'")));
         LAVANT_TRY_VOID(check_unpacked(context, {beside}).map_error(in("cannot restore '" + file + "'")));
         LAVANT_TRY(std::string aside, put_aside(data, replace));
-        if (::rename(beside.c_str(), data.c_str()) != 0)
-            return fail(system_error("rename to '" + data + "'", errno));
+        if (::rename(beside.c_str(), data.c_str()) != 0) {
+            Error why = system_error("rename to '" + data + "'", errno);
+            if (!aside.empty() && ::rename(aside.c_str(), data.c_str()) != 0)
+                why.message += "; what was there is in " + aside;
+            return fail(std::move(why));
+        }
         return aside;
     }();
     if (!unpacked) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "base/files.h"
@@ -33,30 +34,23 @@ Outcome<std::string> make_folder(const Context& context) {
     return pattern;
 }
 
-// While a child has the terminal, Ctrl-C is for it: we must live to clean up.
-class IgnoredInterrupts {
- public:
-    IgnoredInterrupts() {
-        interrupt_ = ::signal(SIGINT, SIG_IGN);
-        quit_ = ::signal(SIGQUIT, SIG_IGN);
-    }
-    ~IgnoredInterrupts() {
-        ::signal(SIGINT, interrupt_);
-        ::signal(SIGQUIT, quit_);
-    }
-    IgnoredInterrupts(const IgnoredInterrupts&) = delete;
-    IgnoredInterrupts& operator=(const IgnoredInterrupts&) = delete;
-
- private:
-    ::sighandler_t interrupt_;
-    ::sighandler_t quit_;
-};
+volatile std::sig_atomic_t g_signal = 0;  // the last one that asked us to end
 
 std::string name_in(const std::string& line) { return line.substr(0, line.find('=')); }
 
 }  // namespace
 
+// Whoever ends us early must still leave nothing behind: a signal ends what we wait for, then all is removed.
+void Throwaway::take_signals() {
+    struct ::sigaction action {};
+    action.sa_handler = [](int signal) { g_signal = signal; };
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
+}
+
+bool Throwaway::was_interrupted() { return g_signal != 0; }
+
 Outcome<Throwaway> Throwaway::start(Context& context) {
+    take_signals();
     LAVANT_TRY(std::string folder, make_folder(context));
     Throwaway made(context, std::move(folder));
     ServerChoice choice;
@@ -89,7 +83,10 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
         for (const auto& [key, value] : variables_) ours = ours || key == name;
         if (!ours) environment.emplace_back(*line);
     }
-    environment.push_back("PATH=" + folder_ + "/bin:" + context_.variable("PATH"));
+    const std::string path = context_.variable("PATH");
+    const std::string searched = folder_ + "/bin:" + (path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path);
+    environment.push_back("PATH=" + searched);
+    ::setenv("PATH", searched.c_str(), 1);  // where the command itself is looked for
     for (const auto& [key, value] : variables_)
         if (!value.empty()) environment.push_back(key + "=" + value);
     std::vector<char*> pointers;
@@ -99,7 +96,6 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
 
-    const IgnoredInterrupts ignored;
     ::posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addchdir_np(&actions, in_folder.c_str());
@@ -107,7 +103,7 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
     ::posix_spawnattr_init(&attributes);
     ::sigset_t defaults;
     ::sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) ::sigaddset(&defaults, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     ::pid_t child = 0;
@@ -115,11 +111,14 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
                                      pointers.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
+    constexpr int kNotFound = 127;
     if (error != 0)
-        return cli::stop(Exit::Usage, ErrorCode::NotFound,
+        return cli::stop(static_cast<Exit>(kNotFound), ErrorCode::NotFound,
                          system_error("run '" + words.front() + "'", error).message);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        // Ctrl-C reaches the child by the terminal; the others are for us alone.
+        if (g_signal == SIGTERM || g_signal == SIGHUP) ::kill(child, g_signal);
     }
     constexpr int kSignalBase = 128;
     return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);

@@ -17,6 +17,7 @@ class Throwaway {
     Throwaway& operator=(Throwaway&&) = delete;
     ~Throwaway();  // kills what runs for it and removes it all
 
+    static bool was_interrupted();                         // by SIGINT, SIGTERM or SIGHUP: it is time to end
     const std::string& folder() const { return folder_; }  // its own, with room for files beside the data
 
     // Runs a program to its end with the variables of the server and this terminal; the program's exit code,
@@ -24,6 +25,7 @@ class Throwaway {
     [[nodiscard]] cli::Outcome<int> run(std::vector<std::string> words, const std::string& in_folder) const;
 
  private:
+    static void take_signals();
     Throwaway(cli::Context& context, std::string folder) : context_(context), folder_(std::move(folder)) {}
 
     cli::Context& context_;

@@ -99,12 +99,14 @@ Outcome<Exit> take_tour(Context& context, const TourOptions& options) {
         console.out.flush();
         if (waits && !context.person.ask("[Enter runs it, Ctrl-D ends the tour] ")) break;
         LAVANT_TRY(const int code, server.run({"/bin/sh", "-c", std::string(step.runs)}, folder));
+        if (Throwaway::was_interrupted()) break;
         if (code != step.exit_expected)
             return cli::stop(
                 Exit::Failed, ErrorCode::Internal,
                 fmt::format("step {} ended with {}, not with {}; what this machine lacks: lavant doctor",
                             number, code, step.exit_expected));
     }
+    if (Throwaway::was_interrupted()) return static_cast<Exit>(130);
     console.out << "\n"
                 << console.painted("That was it. Nothing of it is left; start with: lavant submit -- COMMAND",
                                    Colour::Green)

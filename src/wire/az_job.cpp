@@ -126,6 +126,11 @@ Json distribution_of(const Json& distribution) {
     return out;
 }
 
+std::string identity_word(std::string_view type) {
+    if (type == "AMLToken") return "aml_token";
+    return type == "Managed" ? "managed" : snake(type);
+}
+
 std::string group_of(std::string_view id) {
     const auto parts = split(id, '/');
     for (std::size_t i = 0; i + 1 < parts.size(); ++i)
@@ -155,6 +160,11 @@ bool translate(Json& out, const std::string& key, const Json& value) {
         out.set("limits", limits_of(value));
     } else if (key == "distribution") {
         out.set("distribution", distribution_of(value));
+    } else if (key == "identity") {
+        Json identity = with_snake_keys(value);
+        identity.remove("identity_type");
+        identity.set("type", identity_word(value["identityType"].text()));
+        out.set("identity", std::move(identity));
     } else if (key == "queueSettings") {
         Json queue = with_snake_keys(value);
         if (queue.has("job_tier")) queue.set("job_tier", snake(queue["job_tier"].text()));

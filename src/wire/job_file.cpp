@@ -1,5 +1,6 @@
 #include "wire/job_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -74,6 +75,20 @@ Result<void> apply_set(Document& root, const std::string& setting) {
     return {};
 }
 
+Result<spec::CommandJobSpec> load_with(std::string_view text, const std::string& label,
+                                       const std::vector<std::string>& sets,
+                                       const spec::ComponentLoader& loader) {
+    LAVANT_TRY(Document root, parse_yaml(text, label));
+    if (!root.is_map()) {
+        return fail(
+            ErrorCode::InvalidArgument,
+            "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
+    }
+    for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
+    auto job = spec::parse_command_job(root, loader);
+    return std::move(job).map_error(in(label));
+}
+
 }  // namespace
 
 spec::ComponentLoader disk_loader(std::string folder) {
@@ -100,15 +115,29 @@ Result<spec::CommandJobSpec> load_job_file(const std::string& path, const std::v
 
 Result<spec::CommandJobSpec> load_job_text(std::string_view text, const std::string& label,
                                            const std::string& folder, const std::vector<std::string>& sets) {
-    LAVANT_TRY(Document root, parse_yaml(text, label));
-    if (!root.is_map()) {
-        return fail(
-            ErrorCode::InvalidArgument,
-            "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
-    }
-    for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_set(root, setting));
-    auto job = spec::parse_command_job(root, disk_loader(folder));
-    return std::move(job).map_error(in(label));
+    return load_with(text, label, sets, disk_loader(folder));
+}
+
+Result<spec::CommandJobSpec> load_foreign_job_text(std::string_view text, const std::string& label,
+                                                   const std::vector<std::string>& sets) {
+    const auto refuse = [](const std::string& path) {
+        return fail(ErrorCode::PermissionDenied,
+                    "'" + path + "' lies on this machine, and the job is not from here");
+    };
+    spec::ComponentLoader none;
+    none.folder = "/";
+    none.load = [refuse](const std::string& path) -> Result<Document> { return refuse(path); };
+    none.read_text = [refuse](const std::string& path) -> Result<std::string> { return refuse(path); };
+    none.kind_of = [](const std::string&) { return spec::PathKind::Absent; };
+    LAVANT_TRY(spec::CommandJobSpec job, load_with(text, label, sets, none));
+    const bool reads_disk =
+        !job.code_local.empty() || !job.environment.build_path.empty() ||
+        !job.environment.conda_file.empty() ||
+        std::ranges::any_of(job.inputs, [](const auto& one) { return !one.local_path.empty(); });
+    if (reads_disk)
+        return fail(ErrorCode::PermissionDenied,
+                    label + " names files of the machine it was made on; submit its job file there instead");
+    return job;
 }
 
 std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {

@@ -18,6 +18,12 @@ namespace lavant::wire {
                                                          const std::string& folder,
                                                          const std::vector<std::string>& sets);
 
+// The same of a text that came from somebody else: a path in it that would be read from this machine's disk
+// is refused.
+[[nodiscard]] Result<spec::CommandJobSpec> load_foreign_job_text(std::string_view text,
+                                                                 const std::string& label,
+                                                                 const std::vector<std::string>& sets);
+
 // Reads real files; `folder` is the job file's.
 spec::ComponentLoader disk_loader(std::string folder);
 

@@ -18,6 +18,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEADLINE_S = float(os.environ.get("LAVANT_TEST_DEADLINE", "120"))
 TERMINAL = {"Completed", "Failed", "Canceled"}
+NO_SETTINGS = "/dev/null/settings"  # nobody can make that folder
 
 
 def binary():
@@ -39,7 +40,7 @@ def clean_environment(**changes):
     """The caller's, less what would point the command line somewhere else."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("LAVANT_", "MLFLOW_", "ARM_", "IDENTITY_")) and key not in ("COLUMNS",)}
-    kept["XDG_CONFIG_HOME"] = "/nonexistent"  # the settings of whoever runs the tests
+    kept["XDG_CONFIG_HOME"] = NO_SETTINGS  # not those of whoever runs the tests
     kept.update({key: str(value) for key, value in changes.items()})
     return kept
 

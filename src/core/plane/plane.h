@@ -156,7 +156,7 @@ class Plane {
     std::string waiting_reason(const LivePool& pool) const;
     std::string explain(const LiveJob& job, Instant now) const;
     std::string explain_placed(const LiveJob& job, Instant now) const;
-    std::string running_now() const;
+    std::string running_now(const LivePool* pool) const;
     void send_start(const Task& task, Outcome& out) const;
     void send_stop_if_doomed(const Task& task, Outcome& out) const;
 

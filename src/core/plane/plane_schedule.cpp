@@ -150,13 +150,14 @@ std::string Plane::waiting_reason(const LivePool& pool) const {
     return "waits_for_a_node";
 }
 
-// A few of the jobs whose end would make room.
-std::string Plane::running_now() const {
+// A few of the jobs whose end would make room: those of one pool, or all.
+std::string Plane::running_now(const LivePool* pool) const {
     constexpr int kNamed = 3;
     std::string names;
     int count = 0;
     for (const auto& [id, job] : jobs_) {
-        if (job.tasks.empty() || ++count > kNamed) continue;
+        if (job.tasks.empty() || (pool != nullptr && job.head.pool != pool->row.id)) continue;
+        if (++count > kNamed) continue;
         names += (names.empty() ? "" : ", ") + job.head.name;
     }
     if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
@@ -204,9 +205,11 @@ std::string Plane::explain(const LiveJob& job, Instant now) const {
             " of the memory that nodes may take are taken.";
     const bool at_maximum = std::ssize(pool.nodes) >= pool.row.nodes_max;
     if (at_maximum) text += " The pool is at its maximum.";
-    const std::string running = running_now();
+    const std::string running = running_now(full ? nullptr : &pool);
     if ((full || at_maximum) && !running.empty())
-        text += " It starts when one that runs ends: " + running + ".";
+        text += (position == 0 ? " It starts when one that runs ends: "
+                               : " It starts after those ahead of it. Running now: ") +
+                running + ".";
     return text;
 }
 

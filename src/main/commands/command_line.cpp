@@ -106,6 +106,8 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
     if (family) return fmt::format("'{}' needs a command", path);
     if (error.get_name() == "RequiredError")
         return fmt::format("'{}' needs {}", path, called(command, said.substr(0, said.find(" is required"))));
+    if (command.get_group() == kTakesCommand)
+        return fmt::format("'{0}' runs what stands after '--': {0} -- COMMAND", path);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
         return fmt::format("'{}' takes fewer words: '{}' is too many", path,
                            said.substr(said.rfind(' ') + 1));
@@ -152,6 +154,10 @@ CLI::App& CommandLine::add(CLI::App& parent, const std::string& name, const std:
 
 void CommandLine::takes_command(CLI::App& command) { command.group(kTakesCommand); }
 
+void CommandLine::add_data(CLI::App& command) {
+    command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
+}
+
 void CommandLine::add_server(CLI::App& command) {
     CLI::Option* data =
         command.add_option("--data", choice_.data, "data folder of the local server")->option_text("DIR");
@@ -159,8 +165,6 @@ void CommandLine::add_server(CLI::App& command) {
         .add_option("--context", choice_.context, "server you logged in to; local: the one of this machine")
         ->option_text("CONTEXT")
         ->excludes(data);
-    for (const char* flag : {"--only-show-errors", "--verbose", "--debug"})  // Every az command takes them.
-        if (manner_ == Manner::Az) command.add_flag(flag)->group("");
     command.add_option("-g,--resource-group", choice_.workspace.resource_group, "as on Azure")
         ->option_text("GROUP");
     command.add_option("-w,--workspace-name", choice_.workspace.name, "as on Azure")
@@ -211,6 +215,18 @@ void CommandLine::add_submit_options(CLI::App& command, cli::SubmitOptions& opti
     command.add_flag("!--no-git-diff", options.git_diff, "do not keep the diff of a dirty git tree");
     add_output(command);
     add_server(command);
+}
+
+void CommandLine::add_az_options() {
+    const std::function<void(CLI::App&)> visit = [&](CLI::App& command) {
+        const auto below = command.get_subcommands(std::function<bool(CLI::App*)>());
+        for (CLI::App* one : below) visit(*one);
+        if (!below.empty()) return;
+        if (command.get_option_no_throw("--output") == nullptr) add_output(command);
+        for (const char* flag : {"--only-show-errors", "--verbose", "--debug", "--skip-validation"})
+            command.add_flag(flag)->group("");
+    };
+    visit(app_);
 }
 
 void CommandLine::runs(CLI::App& command, Command what) {

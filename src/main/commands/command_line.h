@@ -43,6 +43,7 @@ class CommandLine {
     }
 
     // Options that many commands share; what they say is in `choice` and `output`.
+    void add_data(CLI::App& command);    // which local server
     void add_server(CLI::App& command);  // which server, which workspace
     void add_output(CLI::App& command);  // -o, --query
     // --set; as in az, several values may follow one --set there.
@@ -62,6 +63,9 @@ class CommandLine {
     void runs(CLI::App& command, Command what);
     // Connected first, then run.
     void runs_with_session(CLI::App& command, SessionCommand what);
+
+    // Every az command takes these; called when the tree is whole.
+    void add_az_options();
 
     // What the words ask for. Empty: it was answered (help) or refused already, with `exit_code`.
     Command parse(const std::vector<std::string>& given, int& exit_code);

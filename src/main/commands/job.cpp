@@ -17,23 +17,25 @@ using cli::Context;
 using cli::Session;
 
 void add_name(CLI::App& command, std::string& into) {
-    command.add_option("-n,--name,name", into, "name of the job; its beginning will do, or @last")
+    command.add_option("-n,--name,name", into, "name of the job, or @last; mostly its beginning will do")
         ->required()
         ->option_text("NAME");
 }
 
 // A command on one job: connected first, then the name made whole.
 using JobCommand = std::function<cli::Outcome<cli::Exit>(Session&, Context&, const std::string& name)>;
-void runs_on_job(CommandLine& line, CLI::App& command, JobCommand what) {
+void runs_on_job(CommandLine& line, CLI::App& command, JobCommand what,
+                 cli::Match match = cli::Match::ByBeginning) {
+    if (line.manner() == Manner::Az) match = cli::Match::Exactly;
     auto& given = line.keep<std::string>();
     add_name(command, given);
     line.add_server(command);
-    line.runs_with_session(
-        command,
-        [&given, what = std::move(what)](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
-            LAVANT_TRY(const std::string name, cli::resolve_job(session, given));
-            return what(session, context, name);
-        });
+    line.runs_with_session(command,
+                           [&given, match, what = std::move(what)](
+                               Session& session, Context& context) -> cli::Outcome<cli::Exit> {
+                               LAVANT_TRY(const std::string name, cli::resolve_job(session, given, match));
+                               return what(session, context, name);
+                           });
 }
 
 void add_file(CommandLine& line, CLI::App& command, std::string& file, std::vector<std::string>& settings) {
@@ -63,11 +65,11 @@ void add_rerun(CommandLine& line, CLI::App& job) {
         ->option_text("NAME");
     line.add_settings(command, options.settings, "change a value: --set inputs.lr=0.2");
     line.add_submit_options(command, options);
-    line.runs_with_session(command,
-                           [&line, &options](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
-                               LAVANT_TRY(options.of, cli::resolve_job(session, options.of));
-                               return cli::rerun_job(session, context, options, line.output());
-                           });
+    line.runs_with_session(
+        command, [&line, &options](Session& session, Context& context) -> cli::Outcome<cli::Exit> {
+            LAVANT_TRY(options.of, cli::resolve_job(session, options.of, cli::Match::ByBeginning));
+            return cli::rerun_job(session, context, options, line.output());
+        });
 }
 
 void add_validate(CommandLine& line, CLI::App& job) {
@@ -135,9 +137,11 @@ void add_cancel(CommandLine& line, CLI::App& job) {
     auto& no_wait = line.keep<bool>();
     CLI::App& command = CommandLine::add(job, "cancel", "stop a job", "lavant job cancel @last");
     command.add_flag("--no-wait", no_wait, "do not wait until it has ended");
-    runs_on_job(line, command, [&no_wait](Session& session, Context& context, const std::string& name) {
-        return cli::cancel_job(session, context.console, name, no_wait);
-    });
+    line.add_output(command);
+    runs_on_job(line, command,
+                [&line, &no_wait](Session& session, Context& context, const std::string& name) {
+                    return cli::cancel_job(session, context.console, name, no_wait, line.output());
+                });
 }
 
 void add_explain(CommandLine& line, CLI::App& job) {
@@ -176,9 +180,12 @@ void add_edits(CommandLine& line, CLI::App& job) {
     CLI::App& remove = CommandLine::add(job, "delete", "remove an ended job with its logs and outputs",
                                         "lavant job delete old_job --yes");
     remove.add_flag("-y,--yes", yes, "do not ask");
-    runs_on_job(line, remove, [&yes](Session& session, Context& context, const std::string& name) {
-        return cli::delete_job(session, context, name, yes);
-    });
+    runs_on_job(
+        line, remove,
+        [&yes](Session& session, Context& context, const std::string& name) {
+            return cli::delete_job(session, context, name, yes);
+        },
+        cli::Match::Exactly);
 }
 
 void add_download(CommandLine& line, CLI::App& job) {
@@ -189,8 +196,10 @@ void add_download(CommandLine& line, CLI::App& job) {
         ->option_text("DIR");
     command.add_option("--output-name", options.output_name, "only this named output")->option_text("OUTPUT");
     command.add_flag("--all", options.all, "named outputs too");
-    runs_on_job(line, command, [&options](Session& session, Context& context, const std::string& name) {
+    const bool az = line.manner() == Manner::Az;
+    runs_on_job(line, command, [&options, az](Session& session, Context& context, const std::string& name) {
         options.name = name;
+        if (options.folder.empty() && az) options.folder = ".";  // as there
         return cli::download_job(session, context.console, options);
     });
 }

@@ -59,7 +59,7 @@ void add_server_family(CommandLine& line) {
     up.add_option("--port", port, "any free one if left out")
         ->check(CLI::Range(0, 65'535).description(""))
         ->option_text("PORT");
-    line.add_server(up);
+    line.add_data(up);
     line.runs(up, [&line, &port](Context& context) { return cli::bring_up(context, line.choice(), port); });
 
     auto& removal = line.keep<Removal>();
@@ -67,7 +67,7 @@ void add_server_family(CommandLine& line) {
         CommandLine::add(line.root(), "down", "stop the local server; running jobs go on", "lavant down");
     down.add_flag("--purge", removal.purge, "end every job too and remove the data folder");
     down.add_flag("-y,--yes", removal.yes, "do not ask");
-    line.add_server(down);
+    line.add_data(down);
     line.runs(down, [&line, &removal](Context& context) {
         return removal.purge ? purge(context, line.choice(), removal.yes)
                              : cli::take_down(context, line.choice());

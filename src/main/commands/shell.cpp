@@ -78,6 +78,17 @@ void describe(const CLI::App& command, std::string& out) {
 
 }  // namespace
 
+namespace {
+
+// `job show` and the like: not those that make one, or list them.
+bool names_a_job(const CLI::App& command) {
+    const std::string& name = command.get_name();
+    return command.get_parent() != nullptr && command.get_parent()->get_name() == "job" && name != "create" &&
+           name != "validate" && name != "list";
+}
+
+}  // namespace
+
 Candidates complete(const CLI::App& root, const std::vector<std::string>& words) {
     const CLI::App* at = &root;
     std::size_t used = 0;
@@ -100,7 +111,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
             for (const char* format : {"table", "json", "jsonc", "yaml", "tsv", "none"}) offer(format);
         if (before == "--status")
             for (const JobStatus status : kEveryStatus) offer(std::string(name_of(status)));
-        found.wants_job = before == "-n" || before == "--name";
+        found.wants_job = (before == "-n" || before == "--name") && names_a_job(*at);
         return found;
     }
     if (last.starts_with("-")) {
@@ -108,9 +119,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
         return found;
     }
     for (const CLI::App* below : commands_below(*at)) offer(below->get_name());
-    found.wants_job = commands_below(*at).empty() && at->get_parent() != nullptr &&
-                      at->get_parent()->get_name() == "job" && at->get_name() != "create" &&
-                      at->get_name() != "validate" && at->get_name() != "list";
+    found.wants_job = names_a_job(*at);
     return found;
 }
 
@@ -153,7 +162,7 @@ void add_shell_family(CommandLine& line) {
         CommandLine::add(line.root(), "completion", "completion for a shell: bash, zsh or fish",
                          "source <(lavant completion bash)");
     completion.add_option("shell", shell, "bash, zsh or fish")->required()->option_text("SHELL");
-    line.runs(completion, [&shell](Context& context) -> Outcome<Exit> {
+    line.runs_with_bad_config(completion, [&shell](Context& context) -> Outcome<Exit> {
         const std::string script = completion_script(shell);
         if (script.empty())
             return cli::stop(Exit::Usage, ErrorCode::InvalidArgument,
@@ -163,7 +172,7 @@ void add_shell_family(CommandLine& line) {
     });
 
     CLI::App& man = CommandLine::add(line.root(), "man", "the manual page, as roff", "lavant man | man -l -");
-    line.runs(man, [&line](Context& context) -> Outcome<Exit> {
+    line.runs_with_bad_config(man, [&line](Context& context) -> Outcome<Exit> {
         context.console.out << manual(line.root());
         return Exit::Completed;
     });
@@ -171,7 +180,7 @@ void add_shell_family(CommandLine& line) {
     CLI::App& version =
         CommandLine::add(line.root(), "version", "the version of this program", "lavant version");
     line.add_output(version);
-    line.runs(version, [&line](Context& context) -> Outcome<Exit> {
+    line.runs_with_bad_config(version, [&line](Context& context) -> Outcome<Exit> {
         const wire::Json about = wire::Json::object({{"lavant", kVersion}});
         LAVANT_TRY_VOID(print(about, line.output(), context.console,
                               [] { return std::string("lavant ") + kVersion + "\n"; }));
@@ -181,7 +190,7 @@ void add_shell_family(CommandLine& line) {
     CLI::App& candidates =
         CommandLine::add(line.root(), "__complete", "what may come next; for completion", "");
     CommandLine::takes_command(candidates);
-    line.runs(candidates, [&line](Context& context) -> Outcome<Exit> {
+    line.runs_with_bad_config(candidates, [&line](Context& context) -> Outcome<Exit> {
         std::vector<std::string> words = line.trailing();
         std::erase(words, "=");  // bash makes three words of --output=yaml
         const std::string last = words.empty() ? "" : words.back();
@@ -190,6 +199,7 @@ void add_shell_family(CommandLine& line) {
             CommandLine az(Manner::Az);
             add_job_family(az);
             add_az_family(az);
+            az.add_az_options();
             words.erase(words.begin());
             found = complete(*az.root().get_parent(), words);
         } else {
