@@ -52,6 +52,9 @@ Value run_scope(const Context& c) { return *workspace_scope(c) + "/experiments/"
 const Variable kTable[] = {
     {"PATH", "the environment's bin folder, then the system's", path},
     {"HOME", "a place for dot files that is not kept", [](const Context&) { return Value{"/tmp"}; }},
+    {"USER", "a name, where programs ask for one: the job's user has no entry in the system's list",
+     [](const Context&) { return Value{"lavant"}; }},
+    {"LOGNAME", "the same", [](const Context&) { return Value{"lavant"}; }},
     {"LANG", "UTF-8 text", [](const Context&) { return Value{"C.UTF-8"}; }},
     {"VIRTUAL_ENV", "the Python environment, where one is used",
      [](const Context& c) { return if_set(c.launch.environment.python_home); }},

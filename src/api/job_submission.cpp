@@ -175,6 +175,11 @@ Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Proble
     return pool;
 }
 
+void warn(std::string& warnings, const std::string& more) {
+    if (!warnings.empty()) warnings += "; ";
+    warnings += more;
+}
+
 int priority_of(const std::string& word) {
     if (equals_ignoring_case(word, "high")) return 1;
     if (equals_ignoring_case(word, "low")) return -1;
@@ -217,6 +222,11 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     Problems problems;
     plane::SubmitJob event;
     event.pool = plan_pool(context.settings.capacity, job, problems, event.job.head.warning);
+    if (job.process_count > 1)
+        warn(event.job.head.warning,
+             "one process is started on each node, not " + std::to_string(job.process_count) +
+                 " (distribution.process_count_per_instance); start the others in the "
+                 "command, as with torchrun --nproc-per-node");
     const OwnProperties own = read_own_properties(job.extra);
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",

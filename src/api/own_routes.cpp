@@ -138,7 +138,15 @@ Result<HttpResponse> look_up_jobs(Context& context, const Call& call) {
     if (!limit || *limit < 1 || *limit > kLookUpMax)
         return fail(ErrorCode::InvalidArgument, "limit is a number from 1 to " + std::to_string(kLookUpMax));
     query.limit = static_cast<int>(*limit);
-    LAVANT_TRY(const auto jobs, context.ports.reader.list_jobs(query));
+    LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+    // The one that is called exactly so comes first, however many newer ones begin with its name.
+    if (!query.name_prefix.empty()) {
+        LAVANT_TRY(auto exact, context.ports.reader.find_job(kWorkspaceKey, query.name_prefix));
+        const bool wanted = exact && (query.created_by.empty() || exact->body.created_by == query.created_by);
+        std::erase_if(jobs, [&](const Job& job) { return wanted && job.head.id == exact->head.id; });
+        if (wanted) jobs.insert(jobs.begin(), std::move(*exact));
+        if (std::ssize(jobs) > *limit) jobs.pop_back();
+    }
     Json value = Json::array();
     for (const Job& job : jobs)
         value.append(Json::object({{"name", job.head.name},

@@ -47,7 +47,14 @@ Result<void> JobFiles::refresh_below(const std::string& job_name, std::string_vi
     LAVANT_TRY_VOID(keep_of_job(*job, lifecycle, logs));
     // Deleted while we wrote: its files may have gone before ours came.
     LAVANT_TRY(const auto now, reader_.find_job(workspace_, job_name));
-    return now ? Result<void>{} : drop_job_files(blobs_, job_name);
+    if (now && now->head.id == job->head.id) return {};
+    if (lifecycle)
+        LAVANT_TRY_VOID(
+            blobs_.remove(kArtifactContainer, artifact_prefix(job_name) + std::string(kLifecycle)));
+    if (logs)
+        LAVANT_TRY_VOID(blobs_.remove(kArtifactContainer,
+                                      artifact_prefix(job_name) + std::string(kLogs) + "std_log.txt"));
+    return {};
 }
 
 Result<void> JobFiles::keep_of_job(const Job& job, bool lifecycle, bool logs) const {

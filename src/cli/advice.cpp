@@ -79,6 +79,15 @@ std::string missing_command(std::string_view log) {
     return {};
 }
 
+// "python: can't open file '/…/train.py': [Errno 2] No such file or directory"
+std::string missing_script(std::string_view log) {
+    constexpr std::string_view kSaid = "can't open file '";
+    const std::size_t at = log.rfind(kSaid);
+    if (at == std::string_view::npos) return {};
+    const std::string_view path = log.substr(at + kSaid.size(), 4096);
+    return printable(path.substr(0, path.find_first_of("'\n")));
+}
+
 bool is_host(std::string_view environment) {
     return environment.empty() || environment == "host" || environment == "azureml:host";
 }
@@ -91,7 +100,9 @@ std::string advise_on_module(const Json& job, const std::string& module) {
         return fmt::format("the job's Python has no module '{}'; install it there:\n    {} install {}",
                            module, home.empty() ? "/usr/bin/python3 -m pip" : home + "/bin/pip", package);
     return fmt::format(
-        "environment {} has no module '{}'; add this line to the pip section of its conda file:\n    - {}",
+        "environment {} has no module '{}'; add this line to the pip section of its conda file, or run with "
+        "the Python "
+        "that is active here (--set environment=host):\n    - {}",
         environment, module, package);
 }
 
@@ -111,6 +122,10 @@ std::string advise(const Json& job, std::string_view log_tail) {
     const std::int64_t exit_code = error["exit_code"].integer();
     if (const std::string module = missing_module(log_tail); !module.empty() && exit_code != 0)
         return advise_on_module(job, module);
+    if (const std::string script = missing_script(log_tail); !script.empty() && exit_code == 2)
+        return fmt::format(
+            "there is no '{}' in the job's folder; check `code`, and what .amlignore leaves out",
+            script.substr(script.rfind('/') + 1));
     const std::string command = missing_command(log_tail);
     if (exit_code == kNotFound && !command.empty())
         return fmt::format(

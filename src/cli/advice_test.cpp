@@ -23,6 +23,12 @@ TEST(Advice, NamesTheCommandThatIsNotThere) {
     EXPECT_EQ(advise(failed(127, "host"), "nothing that a shell says"), "");
 }
 
+TEST(Advice, NamesTheScriptThatDidNotTravel) {
+    const std::string log = "python: can't open file '/work/trian.py': [Errno 2] No such file or directory\n";
+    EXPECT_EQ(advise(failed(2, "host"), log),
+              "there is no 'trian.py' in the job's folder; check `code`, and what .amlignore leaves out");
+}
+
 TEST(Advice, NamesTheFileThatIsNotExecutable) {
     EXPECT_EQ(advise(failed(126, "host"), "/bin/bash: line 1: ./train.sh: Permission denied\n"),
               "make it executable:\n    chmod +x ./train.sh");
@@ -34,7 +40,8 @@ TEST(Advice, NamesThePackageOfAModule) {
     EXPECT_EQ(
         advise(failed(1, "azureml:mine:2"), log),
         "environment azureml:mine:2 has no module 'sklearn.svm'; add this line to the pip section of its "
-        "conda file:\n    - scikit-learn");
+        "conda file, or run with the Python that is active here (--set environment=host):\n    - "
+        "scikit-learn");
     Json job = failed(1, "host");
     job.set("properties", Json::object({{"lavant.python_home", "/opt/venv"}}));
     EXPECT_EQ(

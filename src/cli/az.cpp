@@ -24,8 +24,6 @@ const char* key_of(std::string_view default_name) {
     return nullptr;
 }
 
-std::string no_table(const Json& document) { return document.pretty() + "\n"; }
-
 }  // namespace
 
 Outcome<Exit> show_account(Session& session, const Console& console, bool as_list, const Output& output) {
@@ -40,7 +38,7 @@ Outcome<Exit> show_account(Session& session, const Console& console, bool as_lis
                                        {"tenantId", kTenant},
                                        {"user", Json::object({{"name", me["user"]}, {"type", "user"}})}});
     const Json shown = as_list ? Json::array({account}) : account;
-    LAVANT_TRY_VOID(print(shown, output, console, [&] { return no_table(shown); }));
+    LAVANT_TRY_VOID(print(shown, output, console, {}));
     return Exit::Completed;
 }
 
@@ -61,7 +59,7 @@ Outcome<Exit> print_access_token(Session& session, const Console& console, const
                                      {"subscription", session.address().workspace.subscription},
                                      {"tenant", kTenant},
                                      {"tokenType", "Bearer"}});
-    LAVANT_TRY_VOID(print(shown, output, console, [&] { return no_table(shown); }));
+    LAVANT_TRY_VOID(print(shown, output, console, {}));
     return Exit::Completed;
 }
 
@@ -94,7 +92,7 @@ Outcome<Exit> list_az_defaults(Context& context, const Output& output) {
         list.append(
             Json::object({{"name", name}, {"source", setting.origin.text()}, {"value", setting.value}}));
     }
-    LAVANT_TRY_VOID(print(list, output, context.console, [&] { return no_table(list); }));
+    LAVANT_TRY_VOID(print(list, output, context.console, {}));
     return Exit::Completed;
 }
 
@@ -110,7 +108,7 @@ Outcome<Exit> answer_extension(Context& context, const std::string& name, const 
     }
     const Json ml = Json::object({{"name", "ml"}, {"extensionType", "built-in"}, {"preview", false}});
     const Json shown = name.empty() ? Json::array({ml}) : ml;
-    LAVANT_TRY_VOID(print(shown, output, context.console, [&] { return no_table(shown); }));
+    LAVANT_TRY_VOID(print(shown, output, context.console, {}));
     return Exit::Completed;
 }
 

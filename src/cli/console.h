@@ -19,7 +19,8 @@ struct Console {
     std::ostream& err;
     int width = 80;
     bool colours = false;
-    bool out_is_terminal = false;
+    bool out_is_beside_err =
+        false;  // on the same terminal, or in the same file: what stands there is seen already
     bool err_is_terminal = false;
 
     std::string painted(std::string_view text, Colour colour) const;

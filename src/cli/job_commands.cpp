@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/job_stream.h"
 #include "core/model/job.h"
 #include "core/spec/problems.h"
 #include "wire/az_job.h"
@@ -275,9 +276,12 @@ Outcome<Exit> explain_job(Session& session, const Console& console, const std::s
                           const Output& output) {
     LAVANT_TRY(const Json said,
                session.get(session.own_path(fmt::format("/jobs/{}/explain", percent_encode(name)))));
-    LAVANT_TRY_VOID(print(said, output, console, [&] {
-        return render_fields({{printable(said["status"].text()), printable(said["explanation"].text())}},
-                             console.width);
+    Json shown = said;
+    if (const std::string remedy = remedy_of(session, name); !remedy.empty()) shown.set("remedy", remedy);
+    LAVANT_TRY_VOID(print(shown, output, console, [&] {
+        Fields fields{{printable(said["status"].text()), printable(said["explanation"].text())}};
+        if (shown.has("remedy")) fields.emplace_back("remedy", shown["remedy"].string());
+        return render_fields(fields, console.width);
     }));
     return Exit::Completed;
 }

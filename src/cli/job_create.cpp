@@ -275,7 +275,10 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
     const std::string warning = made.get("properties.lavant.warning").string();
     if (!warning.empty()) console.note("warning: " + printable(warning), Colour::Yellow);
     const Json job = wire::to_az_job(made);
-    if (!options.save_as.empty()) LAVANT_TRY_VOID(save_definition(options.save_as, job));
+    if (!options.save_as.empty()) {
+        LAVANT_TRY_VOID(save_definition(options.save_as, job));
+        console.err << "wrote " << options.save_as << "\n";
+    }
     if (options.web) say_web(console, job);
     if (!options.stream) {
         LAVANT_TRY_VOID(print(job, output, console,

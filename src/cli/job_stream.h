@@ -13,4 +13,7 @@ namespace lavant::cli {
 // job's end.
 [[nodiscard]] Outcome<Exit> stream_job(Session& session, Context& context, const std::string& name);
 
+// What to do about a job that failed, from its log; "" if nothing more is known.
+std::string remedy_of(Session& session, const std::string& name);
+
 }  // namespace lavant::cli

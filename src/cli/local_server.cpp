@@ -252,7 +252,8 @@ Outcome<Started> replace(Context& context, const LocalServer& old, StartOptions 
 
 Outcome<Started> find_or_start_local_server(Context& context, const StartOptions& options) {
     if (auto server = find_local_server(context, options.data)) {
-        const bool must_stay = !options.leaves_when_idle && server->leaves_when_idle;
+        const bool must_stay = !options.leaves_when_idle && server->leaves_when_idle &&
+                               !supersedes(server->build, context.build);
         if (server->is_embedded && server->pid > 1 && (must_stay || supersedes(context.build, server->build)))
             return replace(context, *server, options);
         return Started{std::move(*server), false};

@@ -120,7 +120,7 @@ Outcome<void> print(const Json& document, const Output& output, const Console& c
     const Json& shown = output.query ? found : document;
     switch (output.format) {
         case Format::Table:
-            console.out << (output.query ? to_table(shown, console.width) : as_table());
+            console.out << (output.query || !as_table ? to_table(shown, console.width) : as_table());
             break;
         case Format::Json:
             console.out << shown.pretty() << "\n";

@@ -18,7 +18,8 @@ struct Output {
     std::optional<wire::Query> query;
 };
 
-// `as_table` makes the text for people. It is not called for other formats, nor for the answer of a query.
+// `as_table` makes the text for people; empty: columns of what there is. It is not called for other formats,
+// nor for the answer of a query.
 [[nodiscard]] Outcome<void> print(const wire::Json& document, const Output& output, const Console& console,
                                   const std::function<std::string()>& as_table);
 

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "wire/job_file.h"
 #include "wire/json.h"
 #include "wire/yaml.h"
 
@@ -134,6 +135,8 @@ Outcome<Exit> submit_command(Context& context, const ServerChoice& choice, const
     LAVANT_TRY(const std::string text, to_job_text(job, "."));
     SubmitOptions options = job;
     if (!options.save_as.empty()) {
+        const auto checked = wire::load_job_text(text, "the command line", working_folder(), {});
+        if (!checked) return tl::make_unexpected(Failure(Exit::Usage, checked.error()));
         LAVANT_TRY(const std::string saved, to_job_text(job, parent_of(options.save_as)));
         LAVANT_TRY_VOID(write_file_atomically(options.save_as, saved, 0644));
         options.save_as.clear();

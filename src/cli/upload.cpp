@@ -199,6 +199,7 @@ Outcome<void> Uploader::put_in_blocks(const SnapshotFile& file, const std::strin
             have += static_cast<std::size_t>(got);
         }
         offset += have;
+        progress.add(have);
         put.timeout_s = 600;
         LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,
                    storage(std::move(put), "upload '" + file.path + "'"));

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -37,6 +38,14 @@ int terminal_width() {
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     const auto columns = parse_integer(variable("COLUMNS"));
     return columns && *columns >= 20 && *columns <= 10'000 ? static_cast<int>(*columns) : 80;
+}
+
+bool is_out_beside_err() {
+    struct ::stat out {};
+    struct ::stat err {};
+    if (::isatty(STDOUT_FILENO) == 1) return true;
+    return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
 bool wants_colours(const std::string& chosen) {
@@ -82,7 +91,7 @@ void add_all_families(CommandLine& line) {
     add_sandbox(line);
     add_shell_family(line);
     CommandLine::add(line.root(), "az", "the same commands in the words of the Azure CLI",
-                     "alias az='lavant az'\naz ml job create -f job.yml --query name -o tsv");
+                     "az() { lavant az \"$@\"; }\naz ml job create -f job.yml --query name -o tsv");
 }
 
 }  // namespace
@@ -104,12 +113,8 @@ int run_cli(const std::vector<std::string>& given) {
     const Command command = line.parse(words, exit_code);
     if (!command) return exit_code;
 
-    const cli::Console console{std::cout,
-                               std::cerr,
-                               terminal_width(),
-                               false,
-                               ::isatty(STDOUT_FILENO) == 1,
-                               ::isatty(STDERR_FILENO) == 1};
+    const cli::Console console{std::cout, std::cerr,           terminal_width(),
+                               false,     is_out_beside_err(), ::isatty(STDERR_FILENO) == 1};
     auto crypto = adapters::OpensslCrypto::without_key_file();
     if (!crypto) return cli::report(cli::Failure(crypto.error()), console);
     const auto make_client = [](const std::string& ca_file) -> std::unique_ptr<ports::HttpClient> {
@@ -131,7 +136,7 @@ int run_cli(const std::vector<std::string>& given) {
     line.set_default_format(context.config["output"]);
     const Outcome<Exit> outcome = command(context);
     std::cout.flush();
-    if (outcome && !std::cout.good())
+    if (outcome && *outcome == Exit::Completed && !std::cout.good())
         return cli::report(
             cli::Failure(Exit::Failed, {ErrorCode::Unavailable, "cannot write the result", {}}),
             context.console);

@@ -62,16 +62,53 @@ bool DataFolder::is_ours(const std::string& name) {
     return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
+namespace {
+
+// Everything below is Lavant's to remove one day, so nothing of anybody else's may be there when it begins.
+Result<void> refuse_foreign(const DataFolder& folder) {
+    if (is_plain_file(folder.database())) return {};
+    const auto entries = list_directory(folder.root);
+    if (!entries) return {};
+    const auto has = [&entries](std::string_view name) {
+        return std::ranges::any_of(*entries,
+                                   [name](const DirectoryEntry& entry) { return entry.name == name; });
+    };
+    // What a server that died in its first second left. The rest of ours comes after the database.
+    static constexpr std::string_view kFirst[] = {"lock",  "serve.log", "endpoint", "port",
+                                                  "spare", "tls",       "nodes",    "secret.key"};
+    const bool known = std::ranges::all_of(*entries, [](const DirectoryEntry& entry) {
+        return std::ranges::find(kFirst, entry.name) != std::end(kFirst);
+    });
+    if (known && (has("lock") || !has("tls"))) return {};
+    return fail(ErrorCode::InvalidArgument,
+                "'" + folder.root +
+                    "' is neither empty nor a data folder of Lavant; choose another "
+                    "--data");
+}
+
+}  // namespace
+
 Result<Fd> lock_data_folder(const DataFolder& folder) {
     LAVANT_TRY_VOID(make_directories(folder.root).map_error(in("the data folder")));
-    LAVANT_TRY(Fd lock, open_file(folder.lock(), O_RDWR | O_CREAT));
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return fail(system_error("lock '" + folder.root + "'", errno));
-        return fail(ErrorCode::AlreadyExists,
-                    "another server already uses the data folder '" + folder.root +
-                        "'; use that one, end it with 'lavant down', or choose another --data");
+    LAVANT_TRY_VOID(refuse_foreign(folder));
+    constexpr int kTries = 100;
+    for (int tries = 0; tries < kTries; ++tries) {
+        LAVANT_TRY(Fd lock, open_file(folder.lock(), O_RDWR | O_CREAT));
+        if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+            if (errno != EWOULDBLOCK) return fail(system_error("lock '" + folder.root + "'", errno));
+            return fail(ErrorCode::AlreadyExists,
+                        "another server already uses the data folder '" + folder.root +
+                            "'; use that one, end it with 'lavant down', or choose another --data");
+        }
+        // Whoever removed or replaced the folder held the lock of a file that is gone now.
+        struct stat ours {};
+        struct stat named {};
+        if (::fstat(lock.get(), &ours) == 0 && ::stat(folder.lock().c_str(), &named) == 0 &&
+            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
+            return lock;
     }
-    return lock;
+    return fail(ErrorCode::Unavailable,
+                "the lock of '" + folder.root + "' is replaced again and again; try again");
 }
 
 Result<void> write_endpoint(const DataFolder& folder, const Endpoint& endpoint) {

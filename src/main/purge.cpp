@@ -81,7 +81,7 @@ Outcome<Exit> purge(Context& context, const cli::ServerChoice& choice, bool yes)
                             fmt::format("End every job of {} and remove the folder ({}), history and outputs "
                                         "included?",
                                         data, cli::describe_bytes(cli::measure_disk_use(data).bytes))));
-        if (!agreed) return Exit::Canceled;
+        if (!agreed) return cli::stop(Exit::Usage, ErrorCode::InvalidArgument, "nothing was removed");
     }
     LAVANT_TRY_VOID(remove_everything(context, folder));
     context.console.out << "removed " << data << " and everything that ran for it\n";

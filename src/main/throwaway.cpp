@@ -1,8 +1,10 @@
 #include "main/throwaway.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@ Outcome<std::string> make_folder(const Context& context) {
     return pattern;
 }
 
+constexpr int kSignalBase = 128;
 volatile std::sig_atomic_t g_signal = 0;  // the last one that asked us to end
 
 std::string name_in(const std::string& line) { return line.substr(0, line.find('=')); }
@@ -44,7 +47,12 @@ std::string name_in(const std::string& line) { return line.substr(0, line.find('
 void Throwaway::take_signals() {
     struct ::sigaction action {};
     action.sa_handler = [](int signal) { g_signal = signal; };
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        struct ::sigaction before {};
+        // One that was ignored when we came (nohup) stays ignored.
+        if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        ::sigaction(signal, &action, nullptr);
+    }
 }
 
 bool Throwaway::was_interrupted() { return g_signal != 0; }
@@ -106,6 +114,7 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (was_interrupted()) return kSignalBase + g_signal;
     ::pid_t child = 0;
     const int error = ::posix_spawnp(&child, words.front().c_str(), &actions, &attributes, arguments.data(),
                                      pointers.data());
@@ -115,12 +124,17 @@ Outcome<int> Throwaway::run(std::vector<std::string> words, const std::string& i
     if (error != 0)
         return cli::stop(static_cast<Exit>(kNotFound), ErrorCode::NotFound,
                          system_error("run '" + words.front() + "'", error).message);
+    const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    ::pollfd ended{process.get(), POLLIN, 0};
+    constexpr int kLookAgainMs = 200;  // A signal may come right before the wait.
+    bool told = false;
+    while (::poll(&ended, 1, kLookAgainMs) <= 0) {
+        // Ctrl-C reaches the child by the terminal; the others are for us alone.
+        if (!told && (g_signal == SIGTERM || g_signal == SIGHUP)) told = ::kill(child, g_signal) == 0;
+    }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        // Ctrl-C reaches the child by the terminal; the others are for us alone.
-        if (g_signal == SIGTERM || g_signal == SIGHUP) ::kill(child, g_signal);
     }
-    constexpr int kSignalBase = 128;
     return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
 }
 

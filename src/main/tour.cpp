@@ -67,7 +67,7 @@ resources:
      "lavant job explain second"},
     {"All of them, newest first. Names need only their beginning; @last is the last one.", "", "",
      "lavant job list\nlavant job show @last --query '{status: status, command: command}'"},
-    {"Scripts that say `az ml` run as they are, with: alias az='lavant az'", "", "",
+    {"Scripts that say `az ml` run as they are, with: az() { lavant az \"$@\"; }", "", "",
      "lavant az ml job cancel -n first\nlavant az ml job show -n first --query status -o tsv"},
     {"And azure-ai-ml from PyPI finds the server by these variables: eval \"$(lavant env)\"", "", "",
      "lavant env | cut -c 1-79 | head -3"},

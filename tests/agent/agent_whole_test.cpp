@@ -95,7 +95,7 @@ TEST(AgentWhole, SaysWhyAJobFailed) {
     ASSERT_TRUE(none.error);
     EXPECT_EQ(none.status, JobStatus::Failed);
     EXPECT_EQ(none.error->exit_code, 127);
-    EXPECT_NE(none.error->message.find("no such command"), std::string::npos) << none.error->message;
+    EXPECT_NE(none.error->message.find("a program was not found"), std::string::npos) << none.error->message;
     world.submit(world.a_launch("trace", "python3 -c 'raise ValueError(\"no column\")'"));
     EXPECT_EQ(world.wait_for_end("trace").error->traceback_line, "ValueError: no column");
     Launch launch = world.a_launch("missing", "true");

@@ -364,7 +364,7 @@ def test_a_queued_job_is_explained(start_server, place):
     waiting = names[-1]
     result = server.cli("job", "explain", waiting)
     assert result.returncode == 0, result.stderr
-    assert "Queued" in result.stdout and "so far) for 1 node" in " ".join(result.stdout.split()), result.stdout
+    assert "Queued" in result.stdout and "It needs 1 node" in " ".join(result.stdout.split()), result.stdout
     assert all(len(line) <= 80 for line in result.stdout.splitlines()), result.stdout
 
     def explained():

@@ -439,23 +439,37 @@ Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& con
     return folders;
 }
 
-// Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder.
+// Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder. False:
+// there is no such folder.
+Result<bool> FsBlobStore::move_out(const Fd& root, const std::string& folder, const std::string& doomed) {
+    const blobs::SplitPath path = blobs::split_path(folder);
+    const Fd parent = open_beneath(root.get(), path.folder, O_RDONLY | O_DIRECTORY);
+    if (!parent && (errno == ENOENT || errno == ENOTDIR)) return false;
+    if (!parent) return fail(system_error("open the folder of '" + folder + "'", errno));
+    if (::renameat(parent.get(), path.base.c_str(), AT_FDCWD, doomed.c_str()) != 0) {
+        if (errno == ENOENT) return false;
+        return fail(system_error("remove the folder '" + folder + "'", errno));
+    }
+    LAVANT_TRY_VOID(blobs::sync_fd(parent.get(), "the folder of '" + folder + "'"));
+    return true;
+}
+
 Result<void> FsBlobStore::remove_folder(const std::string& container, const std::string& folder) {
     LAVANT_TRY_VOID(blobs::check_blob_name(folder));
     if (!has_container(container)) return {};
     LAVANT_TRY(const Fd top, open_container(container, folder));
-    const blobs::SplitPath path = blobs::split_path(folder);
-    const Fd parent = open_beneath(top.get(), path.folder, O_RDONLY | O_DIRECTORY);
-    if (!parent && errno == ENOENT) return {};
-    if (!parent) return fail(system_error("open the folder of '" + folder + "'", errno));
+    // What belongs to its blobs goes first: a blob of the same name that comes later must not inherit it.
+    const std::string beside = blobs::side_path(container, folder, ".d");
+    for (const char* side : {".meta/", ".blocks/"}) {
+        const std::string doomed = temporary_path();
+        LAVANT_TRY(const bool moved, move_out(folder_, side + beside, doomed));
+        if (moved) LAVANT_TRY_VOID(remove_tree(doomed));
+    }
     growing_.forget_below(key_of(container, folder) + "/");
     const std::string doomed = temporary_path();
-    if (::renameat(parent.get(), path.base.c_str(), AT_FDCWD, doomed.c_str()) != 0) {
-        if (errno == ENOENT) return {};
-        return fail(system_error("remove the folder '" + folder + "'", errno));
-    }
-    LAVANT_TRY_VOID(blobs::sync_fd(parent.get(), "the folder of '" + folder + "'"));
-    return remove_tree(doomed);
+    LAVANT_TRY(const bool moved, move_out(top, folder, doomed));
+    growing_.forget_below(key_of(container, folder) + "/");  // one that was opened meanwhile
+    return moved ? remove_tree(doomed) : Result<void>{};
 }
 
 Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {

@@ -66,6 +66,7 @@ class FsBlobStore final : public ports::BlobStore {
 
  private:
     FsBlobStore(std::string root, Fd folder, Fd metadata, Fd blocks);
+    static Result<bool> move_out(const Fd& root, const std::string& folder, const std::string& doomed);
 
     Result<Fd> open_container(const std::string& container, const std::string& name) const;
     Result<ports::BlobInfo> put_file(const std::string& container, const std::string& name,

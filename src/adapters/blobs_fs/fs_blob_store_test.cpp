@@ -187,6 +187,19 @@ TEST_F(FsBlobs, RemoveTakesEmptyFoldersAndSideFilesWithIt) {
     EXPECT_TRUE((*store_->find("c", "a/b/c"))->metadata.empty());
 }
 
+TEST_F(FsBlobs, RemoveFolderLeavesNothingThatALaterBlobWouldInherit) {
+    ASSERT_TRUE(store_->put("c", "run/a/log", upload("x"), {{"attempt", "3"}}, false));
+    ASSERT_TRUE(store_->put("c", "run/ab/log", upload("y"), {{"k", "v"}}, false));
+    ASSERT_TRUE(store_->remove_folder("c", "run/a"));
+    EXPECT_FALSE(exists(folder_ / "blobs/c/run/a"));
+    ASSERT_TRUE(store_->put_bytes("c", "run/a/log", "new"));
+    EXPECT_TRUE((*store_->find("c", "run/a/log"))->metadata.empty());
+    EXPECT_EQ((*store_->find("c", "run/ab/log"))->metadata.size(), 1U);  // not its neighbour's
+    ASSERT_TRUE(store_->put_bytes("c", "blob", "a blob in the way"));
+    EXPECT_TRUE(store_->remove_folder("c", "blob/below"));
+    EXPECT_TRUE(store_->remove_folder("c", "none/there"));
+}
+
 TEST_F(FsBlobs, BlocksBecomeTheBlobInTheOrderOfTheList) {
     ASSERT_TRUE(store_->put_block("c", "big", "AAA=", upload("one,")));
     ASSERT_TRUE(store_->put_block("c", "big", "../../x", upload("two,")));

@@ -33,8 +33,8 @@ std::string version_in(const ProgramAnswer& answer) {
 
 HostCheck judge_engine(const std::string& name, const std::string& path, const ProgramAnswer& version,
                        const std::string& remedy) {
-    const std::string effect = "an environment that is a container image cannot run in " + name;
-    if (path.empty()) return {name, Mark::Off, "not found", effect, install_command(name)};
+    const std::string effect = "nothing yet: images are not run in containers in this version";
+    if (path.empty()) return {name, Mark::Off, "not found", effect, ""};
     if (version.fine() && !version.output.empty())
         return {name, Mark::Ok, first_line(version.output) + ", usable", "", ""};
     return {name, Mark::Off,
@@ -44,7 +44,7 @@ HostCheck judge_engine(const std::string& name, const std::string& path, const P
 }
 
 HostCheck judge_python(const std::string& path, const ProgramAnswer& answer) {
-    const std::string effect = "no Python environment can be built, and `environment: host` has no Python";
+    const std::string effect = "jobs that run Python find none";
     if (path.empty())
         return {"python", Mark::Off, "python3 not found", effect, install_command("python3-venv")};
     if (!answer.fine()) return {"python", Mark::Off, path + " does not run", effect, path + " --version"};
@@ -65,7 +65,7 @@ HostCheck judge_conda(const std::vector<std::pair<std::string, ProgramAnswer>>& 
         return {"conda", Mark::Ok, version.starts_with(name) ? version : name + " " + version, "", ""};
     }
     return {"conda", Mark::Off, "neither micromamba nor conda found",
-            "packages of a conda file come from PyPI where it has them, others cannot be had", ""};
+            "nothing yet: environments are not built in this version", ""};
 }
 
 HostCheck judge_optional(const std::string& name, const std::string& path, const ProgramAnswer& answer,
@@ -141,23 +141,24 @@ std::vector<HostCheck> check_programs(const HostQuery& query) {
         list.push_back({paths.back(), arguments});
     }
     const std::vector<ProgramAnswer> answers = run_programs(list, kProgramLimit);
-    HostCheck ssh = judge_optional("ssh", paths[8], answers[8], "machines reached by SSH cannot be used",
-                                   install_command("openssh-client"));
+    HostCheck ssh = judge_optional("ssh", paths[8], answers[8],
+                                   "nothing yet: machines are not reached by SSH in this version", "");
     if (!paths[8].empty()) ssh.found = paths[8];
-    return {
-        judge_engine("podman", paths[0], answers[0], "podman info"),
-        judge_engine("docker", paths[1], answers[1],
-                     "sudo systemctl start docker; sudo usermod -aG docker $USER"),
-        judge_python(paths[2], answers[2]),
-        judge_optional("uv", paths[3], answers[3], "nothing yet: environments are not built in this version",
-                       ""),
-        judge_conda({{"micromamba", answers[4]}, {"conda", answers[5]}}),
-        judge_gpus(paths[6], answers[6]),
-        judge_optional("git", paths[7], answers[7], "jobs do not tell which commit they came from",
-                       install_command("git")),
-        std::move(ssh),
-        judge_optional("slurm", paths[9], answers[9], "no Slurm cluster can be used from here", ""),
-        judge_optional("kubectl", paths[10], answers[10], "no Kubernetes cluster can be used from here", "")};
+    return {judge_engine("podman", paths[0], answers[0], "podman info"),
+            judge_engine("docker", paths[1], answers[1],
+                         "sudo systemctl start docker; sudo usermod -aG docker $USER"),
+            judge_python(paths[2], answers[2]),
+            judge_optional("uv", paths[3], answers[3],
+                           "nothing yet: environments are not built in this version", ""),
+            judge_conda({{"micromamba", answers[4]}, {"conda", answers[5]}}),
+            judge_gpus(paths[6], answers[6]),
+            judge_optional("git", paths[7], answers[7], "jobs do not tell which commit they came from",
+                           install_command("git")),
+            std::move(ssh),
+            judge_optional("slurm", paths[9], answers[9],
+                           "nothing yet: Slurm clusters are not used in this version", ""),
+            judge_optional("kubectl", paths[10], answers[10],
+                           "nothing yet: Kubernetes clusters are not used in this version", "")};
 }
 
 }  // namespace lavant::host_checks

@@ -69,10 +69,14 @@ Result<void> check(const ClientRequest& request, const ClientSettings& settings)
     return {};
 }
 
-// Safe to send twice: once more makes no difference.
-bool is_idempotent(std::string_view method) {
-    return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" ||
-           method == "OPTIONS";
+// Safe to send twice: once more makes no difference. Of a conditional one the second answer would contradict
+// the first.
+bool is_idempotent(const ClientRequest& request) {
+    const std::string& method = request.method;
+    const bool conditional = std::ranges::any_of(request.headers, [](const ports::Header& one) {
+        return equals_ignoring_case(one.first, "If-None-Match");
+    });
+    return !conditional && (method == "GET" || method == "HEAD" || method == "PUT" || method == "OPTIONS");
 }
 
 std::string head_of(const ClientRequest& request, const Target& target, const Proxy* forwards,
@@ -310,8 +314,7 @@ Result<HttpResponse> BeastClient::Parts::send(const ClientRequest& request) {
             return body.take(response, bytes);
         });
         LAVANT_TRY(const Ending ending, converse(*wire, upload, answer, until));
-        if (ending == Ending::Lost && reused && !answer.has_begun() && is_idempotent(request.method))
-            continue;
+        if (ending == Ending::Lost && reused && !answer.has_begun() && is_idempotent(request)) continue;
         if (ending != Ending::Answered && ending != Ending::Stopped)
             return fail(failed(request, *target, ending));
         body.end(answer.response());

@@ -9,6 +9,8 @@
 namespace lavant::plane {
 namespace {
 
+constexpr std::int64_t kCountedMost = 10'000;  // of those ahead: everybody waits while they are counted
+
 std::string percent_of(std::int64_t part, std::int64_t whole) {
     return std::to_string(whole == 0 ? 0 : part * 100 / whole) + "%";
 }
@@ -152,15 +154,17 @@ std::string Plane::waiting_reason(const LivePool& pool) const {
 
 // A few of the jobs whose end would make room: those of one pool, or all.
 std::string Plane::running_now(const LivePool* pool) const {
-    constexpr int kNamed = 3;
+    constexpr std::size_t kNamed = 3;
+    std::set<JobId> running;  // nodes are few, jobs may be many
+    for (const auto& [id, node] : nodes_)
+        if (node.task && (pool == nullptr || node.row.pool == pool->row.id)) running.insert(node.task->job);
     std::string names;
-    int count = 0;
-    for (const auto& [id, job] : jobs_) {
-        if (job.tasks.empty() || (pool != nullptr && job.head.pool != pool->row.id)) continue;
-        if (++count > kNamed) continue;
-        names += (names.empty() ? "" : ", ") + job.head.name;
+    std::size_t named = 0;
+    for (const JobId id : running) {
+        if (++named > kNamed) break;
+        names += (names.empty() ? "" : ", ") + jobs_.at(id).head.name;
     }
-    if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
+    if (running.size() > kNamed) names += " and " + std::to_string(running.size() - kNamed) + " more";
     return names;
 }
 
@@ -180,35 +184,39 @@ std::string Plane::explain(const LiveJob& job, Instant now) const {
     const JobHead& head = job.head;
     if (head.status != JobStatus::Queued) return explain_placed(job, now);
     const LivePool& pool = pools_.at(head.pool);
-    const auto position = std::distance(pool.queue.begin(), pool.queue.find({-head.priority, head.id}));
-    std::string text =
-        "waits (" + in_words(now - head.submitted_at) + " so far) for " + std::to_string(head.instances) +
-        (head.instances == 1 ? " node" : " nodes") + " of size " + pool.row.size + "; " +
-        std::to_string(position) + (position == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
-        std::to_string(pool.nodes.size()) + (pool.nodes.size() == 1 ? " node: " : " nodes: ") +
-        std::to_string(pool.idle.size()) + " idle, " + std::to_string(pool.starting) + " starting.";
-    if (pool.blocked_until) return text + " The last node could not be started: " + pool.blocked_by;
-    std::int64_t ahead = 0;
+    std::int64_t jobs_ahead = 0;
+    std::int64_t nodes_ahead = 0;
     for (const QueueKey& key : pool.queue) {
-        if (key.job == head.id) break;
-        ahead += jobs_.at(key.job).head.instances;
+        if (key.job == head.id || jobs_ahead == kCountedMost) break;
+        ++jobs_ahead;
+        nodes_ahead += jobs_.at(key.job).head.instances;
     }
-    if (ahead + head.instances <= std::ssize(pool.idle) + pool.starting)
-        return text;  // A node is on its way.
     Resources after = promised_;
     after += pool.row.node_resources;
     const bool full = !after.fits_in(settings_.capacity);
-    if (full)
-        text +=
-            " Another node does not fit: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
-            " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
-            " of the memory that nodes may take are taken.";
     const bool at_maximum = std::ssize(pool.nodes) >= pool.row.nodes_max;
-    if (at_maximum) text += " The pool is at its maximum.";
+    const bool has_node = nodes_ahead + head.instances <= std::ssize(pool.idle) + pool.starting;
+    // The reason first: a terminal may show no more than that.
+    std::string text = "waits (" + in_words(now - head.submitted_at) + " so far) for ";
+    if (pool.blocked_until)
+        text += "a node; the last one could not be started: " + pool.blocked_by;
+    else if (has_node || (!full && !at_maximum))
+        text += "a node to start";
+    else if (full)
+        text += "room: " + percent_of(promised_.cpu_millis, settings_.capacity.cpu_millis) +
+                " of the CPUs and " + percent_of(promised_.memory_bytes, settings_.capacity.memory_bytes) +
+                " of the memory are taken";
+    else
+        text += "a node of its pool, which is at its maximum";
+    text += ". It needs " + std::to_string(head.instances) + (head.instances == 1 ? " node" : " nodes") +
+            " of size " + pool.row.size + "; " + std::to_string(jobs_ahead) +
+            (jobs_ahead == 1 ? " job is" : " jobs are") + " ahead of it. The pool has " +
+            std::to_string(pool.nodes.size()) + (pool.nodes.size() == 1 ? " node: " : " nodes: ") +
+            std::to_string(pool.idle.size()) + " idle, " + std::to_string(pool.starting) + " starting.";
     const std::string running = running_now(full ? nullptr : &pool);
-    if ((full || at_maximum) && !running.empty())
-        text += (position == 0 ? " It starts when one that runs ends: "
-                               : " It starts after those ahead of it. Running now: ") +
+    if (!has_node && (full || at_maximum) && !running.empty())
+        text += (jobs_ahead == 0 ? " It starts when one that runs ends: "
+                                 : " It starts after those ahead of it. Running now: ") +
                 running + ".";
     return text;
 }

@@ -99,6 +99,28 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
     if (family && used < words.size() && !words[used].starts_with("-")) {
         std::vector<std::string> known;
         for (const CLI::App* below : commands_below(command)) known.push_back(below->get_name());
+        static constexpr std::string_view kOfAzure[] = {"batch-deployment",
+                                                        "batch-endpoint",
+                                                        "component",
+                                                        "compute",
+                                                        "connection",
+                                                        "data",
+                                                        "datastore",
+                                                        "environment",
+                                                        "feature-store",
+                                                        "model",
+                                                        "registry",
+                                                        "schedule",
+                                                        "workspace",
+                                                        "online-endpoint",
+                                                        "online-deployment",
+                                                        "group",
+                                                        "storage",
+                                                        "ad",
+                                                        "role",
+                                                        "identity"};
+        if (path.starts_with("az") && std::ranges::find(kOfAzure, words[used]) != std::end(kOfAzure))
+            return fmt::format("'{} {}' is not supported yet; jobs are: az ml job --help", path, words[used]);
         return fmt::format("'{} {}' is no command{}", path, words[used], did_you_mean(words[used], known));
     }
     if (const std::string option = unknown_option(command, words, used); !option.empty())
@@ -106,7 +128,8 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
     if (family) return fmt::format("'{}' needs a command", path);
     if (error.get_name() == "RequiredError")
         return fmt::format("'{}' needs {}", path, called(command, said.substr(0, said.find(" is required"))));
-    if (command.get_group() == kTakesCommand)
+    if (command.get_group() == kTakesCommand &&
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
         return fmt::format("'{0}' runs what stands after '--': {0} -- COMMAND", path);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
         return fmt::format("'{}' takes fewer words: '{}' is too many", path,

@@ -15,9 +15,9 @@ name=$(az ml job create -f job.yml --query name -o tsv)
 az ml job stream --name "$name"
 
 az ml job download --name "$name"
-grep -q "the log" "$name/artifacts/user_logs/std_log.txt"
-grep -q kept "$name/artifacts/outputs/kept.txt"
-[[ ! -e $name/named-outputs ]]
+grep -q "the log" artifacts/user_logs/std_log.txt
+grep -q kept artifacts/outputs/kept.txt
+[[ ! -e named-outputs ]]
 
 az ml job download --name "$name" --all --download-path everything
 grep -q "a model" everything/named-outputs/model/model.txt
