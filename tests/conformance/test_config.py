@@ -139,3 +139,14 @@ def test_the_experiment_of_a_job_comes_from_it(home, server, write_job):
                                          if key.startswith("LAVANT_")}))
     assert result.returncode == 0, result.stderr
     assert "from-project" in result.stdout
+
+
+def test_two_who_set_at_once_both_get_their_way(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+    env = clean_environment(HOME=tmp_path, XDG_CONFIG_HOME=tmp_path / "config")
+    for round_ in range(5):
+        with ThreadPoolExecutor(2) as pool:
+            for result in pool.map(lambda key: run("config", "set", key, f"v{round_}", env=env), ["workspace", "experiment_name"]):
+                assert result.returncode == 0, result.stderr
+        for key in ("workspace", "experiment_name"):
+            assert run("config", "get", key, env=env).stdout == f"v{round_}\n"

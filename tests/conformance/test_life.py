@@ -227,3 +227,14 @@ def test_names_by_their_beginning_and_ones_own(server, write_job):
     assert names(prefix="pre-", limit=6) == ["pre-b", "pre-a"]
     assert names(prefix="pre%") == []
     assert names(mine=1, limit=1) == ["pre-b"]
+
+
+def test_a_folder_with_somebody_elses_files_becomes_no_data_folder(tmp_path):
+    for kept in ("bin/mytool", "backup/thesis.tar", "tls/site.key", "notes.txt"):
+        folder = tmp_path / kept.replace("/", "_")
+        (folder / kept).parent.mkdir(parents=True)
+        (folder / kept).write_text("mine")
+        result = run("job", "list", "--data", folder)
+        assert result.returncode == 4 and "neither empty nor a data folder" in result.stderr, result.stderr
+        run("down", "--purge", "-y", "--data", folder)
+        assert (folder / kept).read_text() == "mine"

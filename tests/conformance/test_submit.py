@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import yaml
-from conftest import clean_environment, run, streamed_name, submitted_name, wait_for
+from conftest import binary, clean_environment, run, streamed_name, submitted_name, wait_for
 
 BASE = ["--env", "azureml:base:1"]
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -378,3 +378,84 @@ def test_a_queued_job_is_explained(start_server, place):
         assert server.cli("job", "cancel", name).returncode == 0
     result = server.cli("job", "explain", waiting)
     assert result.returncode == 0 and "Canceled" in result.stdout, result.stdout
+
+
+# --- what others may have prepared
+
+
+@needs_git
+def test_programs_that_a_repository_names_are_not_run(server, place, tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-c", "user.email=a@b", "-c", "user.name=n", *words], cwd=place, check=True, capture_output=True)
+
+    git("init", "-q")
+    (place / ".gitattributes").write_text("*.py filter=evil diff=evil\n")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    for key in ("filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "core.fsmonitor", "diff.external"):
+        git("config", key, f"sh -c 'touch {tmp_path}/ran; cat'")
+    with open(place / "train.py", "a") as script:
+        script.write("# changed\n")
+    result = submit(server, place, "--", "true")
+    assert result.returncode == 0, result.stderr
+    assert not (tmp_path / "ran").exists()
+    assert shown(server, submitted_name(result))["properties"]["azureml.git.dirty"] == "True"
+
+
+def test_a_rerun_takes_nothing_from_this_machine(server, place, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("mine\n")
+    import requests
+    base = ("/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/lavant/providers/"
+            "Microsoft.MachineLearningServices/workspaces/default/jobs/")
+    for number, uri in enumerate([str(secret), f"file://{secret}"]):
+        name = f"lure_{number}"
+        body = {"properties": {"jobType": "Command", "command": "cat ${{inputs.x}}", "environmentId": "azureml:base:1",
+                               "inputs": {"x": {"jobInputType": "uri_file", "uri": uri}}}}
+        made = requests.put(server.url + base + name, params={"api-version": "2025-01-01-preview"}, json=body,
+                            headers={"Authorization": f"Bearer {server.key}"}, verify=server.ca, timeout=60)
+        if made.status_code >= 400:
+            continue  # Refused by the server already.
+        result = server.cli("job", "rerun", name)
+        assert result.returncode == 2, result.stderr
+        assert "machine" in result.stderr or "there is no file" in result.stderr
+
+
+def test_of_several_who_take_one_name_at_once_one_gets_it(server, place):
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda n: submit(server, place, "--code", "none", "-n", "wanted_by_six", "--", f"echo {n}"), range(6)))
+    assert sorted(result.returncode for result in results) == [0, 5, 5, 5, 5, 5], [r.stderr for r in results]
+    assert all("exists" in result.stderr for result in results if result.returncode)
+
+
+# --- names
+
+
+def test_a_whole_name_is_found_however_many_newer_ones_begin_with_it(server, place):
+    for name in ["lap"] + [f"lap{n}" for n in range(8)]:
+        assert submit(server, place, "--code", "none", "-n", name, "--", "true").returncode == 0
+    assert shown(server, "lap")["name"] == "lap"
+    server.wait_status("lap")
+    assert server.cli("job", "delete", "lap", "--yes").returncode == 0
+    assert server.cli("job", "delete", "lap", "--yes").returncode == 5  # not one of the others
+
+
+def test_an_empty_name_means_no_job(server, place):
+    assert submit(server, place, "--code", "none", "--", "true").returncode == 0
+    for words in (["job", "cancel", "-n", ""], ["job", "delete", "-n", "", "--yes"], ["az", "ml", "job", "show", "-n", ""]):
+        result = server.cli(*words)
+        assert result.returncode == 2 and "empty" in result.stderr, result.stderr
+
+
+def test_az_takes_whole_names_only(server, place):
+    assert submit(server, place, "--code", "none", "-n", "precisely_this", "--", "true").returncode == 0
+    assert server.cli("az", "ml", "job", "show", "-n", "precisely").returncode == 5
+    assert server.cli("job", "show", "precisely").returncode == 0
+
+
+def test_what_cannot_be_written_is_no_success(server, place):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([binary(), "submit", *BASE, "--stream", "--code", "none", "--", "echo hi"], env=server.environment(),
+                              cwd=place, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 1 and "cannot write" in done.stderr, done.stderr
