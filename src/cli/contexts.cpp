@@ -57,10 +57,18 @@ Outcome<StoredContext> read_context(const std::string& folder, const std::string
     spec::Problems problems;
     spec::Fields fields(root, "", problems);
     StoredContext stored{name, fields.string("url"), fields.text("user"), "", ""};
+    const bool pinned = fields.boolean("pinned").value_or(false);
     fields.finish();
     if (!stored.url.starts_with("https://")) fields.problem("url", "must begin with https://");
     if (!problems.empty()) return tl::make_unexpected(Failure(Exit::Usage, problems.to_error(file)));
     if (exists(folder + "/ca.pem")) stored.ca_file = folder + "/ca.pem";
+    if (pinned &&
+        stored.ca_file.empty())  // Without it anybody's certificate would do that the system trusts.
+        return stop(
+            Exit::Usage, ErrorCode::NotFound,
+            fmt::format("the certificate authority that is pinned for context '{}' is gone ({}/ca.pem); run: "
+                        "lavant login {} --name {}",
+                        name, folder, stored.url, name));
     if (const auto token = read_file(folder + "/token", kFileBytesMax))
         stored.token = std::string(trim(*token));
     return stored;
@@ -140,9 +148,11 @@ Outcome<void> store_context(const Context& context, const StoredContext& stored,
     } else {
         LAVANT_TRY_VOID(write_file_atomically(folder + "/ca.pem", ca, 0600));
     }
-    LAVANT_TRY_VOID(write_file_atomically(
-        folder + "/context.yml",
-        fmt::format("url: {}\nuser: {}\n", json_quote(stored.url), json_quote(stored.user)), 0600));
+    LAVANT_TRY_VOID(
+        write_file_atomically(folder + "/context.yml",
+                              fmt::format("url: {}\nuser: {}\npinned: {}\n", json_quote(stored.url),
+                                          json_quote(stored.user), !ca.empty()),
+                              0600));
     LAVANT_TRY_VOID(write_file_atomically(folder + "/token", stored.token + "\n", 0600));
     return {};
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -48,6 +49,15 @@ TEST_F(ContextsTest, AreKeptForTheirOwnerOnly) {
     EXPECT_EQ(stored->ca_file, folder + "/ca.pem");
     ASSERT_TRUE(store_context(context, {"team", "https://t:1", "ann", "", "secret"}, "").has_value());
     EXPECT_EQ(load_context(context, "team")->ca_file, "") << "the pin of an earlier login went";
+}
+
+TEST_F(ContextsTest, APinThatIsGoneIsNotReplacedByTheSystemsTrust) {
+    Context context = terminal_.context(server_);
+    ASSERT_TRUE(store_context(context, {"team", "https://t:1", "ann", "", "secret"}, "PEM").has_value());
+    ASSERT_EQ(::unlink((root_ + "/.config/lavant/contexts/team/ca.pem").c_str()), 0);
+    const auto stored = load_context(context, "team");
+    ASSERT_FALSE(stored.has_value());
+    EXPECT_NE(stored.error().error.message.find("lavant login https://t:1"), std::string::npos);
 }
 
 TEST_F(ContextsTest, NamesStayInTheirFolder) {
