@@ -80,11 +80,16 @@ install: lavant
 uninstall: lavant
 	DESTDIR=$(DESTDIR) packaging/install.sh uninstall $(BIN) $(PREFIX)
 
-# The packages on a Debian without compiler and network, and a newer one over an older one with jobs running.
+# The packages on a Debian without compiler and network, and a newer one over an older one (by default the previous commit's) with
+# jobs running.
+PREVIOUS := HEAD~1
 packages-test: dist
-	cmake --build build/release --target lavant-older
-	rm -rf build/dist-older build/clean-root
-	packaging/dist.sh build/release/lavant-older build/dist-older
+	rm -rf build/previous build/dist-older build/clean-root
+	git worktree prune
+	git worktree add --detach build/previous $(PREVIOUS)
+	cd build/previous && cmake --preset release && cmake --build build/release --target lavant
+	cd build/previous && packaging/dist.sh build/release/lavant ../dist-older
+	git worktree remove --force build/previous
 	tools/clean_root.sh build/clean-root build/dist build/dist-older
 
 format:
