@@ -79,7 +79,10 @@ Result<void> refuse_foreign(const DataFolder& folder) {
     const bool known = std::ranges::all_of(*entries, [](const DirectoryEntry& entry) {
         return std::ranges::find(kFirst, entry.name) != std::end(kFirst);
     });
-    if (known && (has("lock") || !has("tls"))) return {};
+    // Certificates are made after the key.
+    const auto certificates = list_directory(folder.tls());
+    const bool others = !has("secret.key") && certificates && !certificates->empty();
+    if (known && !others) return {};
     return fail(ErrorCode::InvalidArgument,
                 "'" + folder.root +
                     "' is neither empty nor a data folder of Lavant; choose another "
@@ -90,7 +93,6 @@ Result<void> refuse_foreign(const DataFolder& folder) {
 
 Result<Fd> lock_data_folder(const DataFolder& folder) {
     LAVANT_TRY_VOID(make_directories(folder.root).map_error(in("the data folder")));
-    LAVANT_TRY_VOID(refuse_foreign(folder));
     constexpr int kTries = 100;
     for (int tries = 0; tries < kTries; ++tries) {
         LAVANT_TRY(Fd lock, open_file(folder.lock(), O_RDWR | O_CREAT));
@@ -103,9 +105,13 @@ Result<Fd> lock_data_folder(const DataFolder& folder) {
         // Whoever removed or replaced the folder held the lock of a file that is gone now.
         struct stat ours {};
         struct stat named {};
-        if (::fstat(lock.get(), &ours) == 0 && ::stat(folder.lock().c_str(), &named) == 0 &&
-            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
-            return lock;
+        const bool current = ::fstat(lock.get(), &ours) == 0 && ::stat(folder.lock().c_str(), &named) == 0 &&
+                             ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+        if (!current) continue;
+        auto fine = refuse_foreign(folder);  // Nobody else makes anything here now.
+        if (fine) return lock;
+        ::unlink(folder.lock().c_str());
+        return fail(std::move(fine).error());
     }
     return fail(ErrorCode::Unavailable,
                 "the lock of '" + folder.root + "' is replaced again and again; try again");

@@ -13,6 +13,7 @@
 #include "adapters/host_checks/programs.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "tests/support/wait_until.h"
 
 namespace lavant::host_checks {
 namespace {
@@ -152,8 +153,11 @@ TEST_F(ProgramsTest, OneThatHangsIsKilledWithItsChildren) {
     if (!child) return;  // It was killed before it had begun.
     const auto pid = static_cast<pid_t>(parse_integer(trim(*child)).value_or(0));
     ASSERT_GT(pid, 1);
-    const auto state = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-    EXPECT_TRUE(!state || state->find(") Z") != std::string::npos) << *state;
+    // The signal is on its way; the process may still be dying.
+    EXPECT_TRUE(test::wait_until([pid] {
+        const auto state = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+        return !state || state->find(") Z") != std::string::npos;
+    }));
 }
 
 TEST_F(ProgramsTest, WhatIsNotThereIsOffAndNeverBad) {

@@ -22,6 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kDyingLimit = std::chrono::milliseconds(500);
 constexpr std::size_t kOutputBytesMax = 16U << 10;
 
 struct Running {
@@ -92,8 +93,10 @@ ProgramAnswer finish(Running& running, Clock::time_point end) {
     if (ended == 0) {
         answer.in_time = false;
         ::kill(-running.pid, SIGKILL);
-        while (::waitpid(running.pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        // One that hangs in the kernel, as with a broken driver, does not even die: it is left to init.
+        const Clock::time_point patience = Clock::now() + kDyingLimit;
+        while (::waitpid(running.pid, &status, WNOHANG) == 0 && Clock::now() < patience)
+            ::poll(nullptr, 0, 5);
     }
     answer.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return answer;
