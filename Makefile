@@ -80,9 +80,9 @@ install: lavant
 uninstall: lavant
 	DESTDIR=$(DESTDIR) packaging/install.sh uninstall $(BIN) $(PREFIX)
 
-# The packages on a Debian without compiler and network, and a newer one over an older one (by default the previous commit's) with
+# The packages on a Debian without compiler and network, and a newer one over an older one (the previous commit's) with
 # jobs running.
-PREVIOUS := HEAD~1
+PREVIOUS = $(shell git log -1 --format=%h -- src)~1  # before the last change of the program
 packages-test: dist
 	rm -rf build/previous build/dist-older build/clean-root
 	git worktree prune
