@@ -235,6 +235,16 @@ std::string shell_quote(std::string_view text) {
     return out;
 }
 
+std::string part_words(std::string_view camel_case, char between) {
+    std::string out;
+    for (const char c : camel_case) {
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (upper && !out.empty()) out += between;
+        out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return out;
+}
+
 bool is_loopback_url(std::string_view url) {
     constexpr std::string_view kScheme = "https://";
     if (!url.starts_with(kScheme)) return false;

@@ -25,6 +25,8 @@ std::optional<std::string> base64url_decode(std::string_view text);
 std::string json_quote(std::string_view text);  // with the quotes; invalid UTF-8 becomes U+FFFD
 std::string shell_quote(std::string_view text);
 
+// "instanceCount" -> "instance_count": what camel case joined, parted by `between`.
+std::string part_words(std::string_view camel_case, char between);
 // https://localhost, https://127.0.0.1 and the like, with or without a port: this very machine.
 bool is_loopback_url(std::string_view url);
 // How much of `text`, from its beginning, is UTF-8.

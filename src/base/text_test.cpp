@@ -5,6 +5,21 @@
 namespace lavant {
 namespace {
 
+TEST(Text, PartsTheWordsOfCamelCase) {
+    EXPECT_EQ(part_words("instanceCount", '_'), "instance_count");
+    EXPECT_EQ(part_words("PyTorch", ' '), "py torch");
+    EXPECT_EQ(part_words("", '_'), "");
+}
+
+TEST(Text, KnowsThisMachine) {
+    for (const char* url :
+         {"https://127.0.0.1:8443", "https://localhost/x", "https://[::1]:1", "https://127.1"})
+        EXPECT_TRUE(is_loopback_url(url)) << url;
+    for (const char* url :
+         {"https://127.evil.org", "https://localhost.org", "http://127.0.0.1", "https://[::1]x", ""})
+        EXPECT_FALSE(is_loopback_url(url)) << url;
+}
+
 TEST(Text, EncodesAndDecodesBase64) {
     for (const std::string bytes : {"", "f", "fo", "foo", "foob", "\x00\xff\x10"}) {
         EXPECT_EQ(base64_decode(base64_encode(bytes)), bytes);

@@ -17,16 +17,7 @@ using wire::Json;
 constexpr int kWhole = 10'000;
 
 // "jobsRunning" -> "jobs running"
-std::string in_words(std::string_view key) {
-    if (key == "dataBytes") return "data size";
-    std::string words;
-    for (const char c : key) {
-        const bool upper = c >= 'A' && c <= 'Z';
-        if (upper) words += ' ';
-        words += upper ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return words;
-}
+std::string in_words(std::string_view key) { return key == "dataBytes" ? "data size" : part_words(key, ' '); }
 
 // The line that people compare at `lavant login`.
 std::string fingerprint(const Context& context, const std::string& ca_file) {

@@ -61,13 +61,7 @@ std::string in_file_words(std::string_view target) {
     if (target.starts_with("properties.")) target.remove_prefix(11);
     for (const std::string_view id : {"environmentId", "codeId", "computeId", "componentId"})
         if (target == id) return std::string(id.substr(0, id.size() - 2));
-    std::string out;
-    for (const char c : target) {
-        const bool upper = c >= 'A' && c <= 'Z';
-        if (upper) out += '_';
-        out += upper ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return out;
+    return part_words(target, '_');
 }
 
 }  // namespace

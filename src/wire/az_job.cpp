@@ -10,16 +10,7 @@
 namespace lavant::wire {
 namespace {
 
-// "instanceCount" -> "instance_count"
-std::string snake(std::string_view name) {
-    std::string out;
-    for (const char c : name) {
-        const bool upper = c >= 'A' && c <= 'Z';
-        if (upper && !out.empty()) out += '_';
-        out += upper ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return out;
-}
+std::string snake(std::string_view name) { return part_words(name, '_'); }
 
 // Of structures whose keys are the protocol's, not the user's.
 Json with_snake_keys(const Json& value) {
