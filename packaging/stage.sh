@@ -22,6 +22,7 @@ put_output 644 share/bash-completion/completions/lavant "$binary" completion bas
 put_output 644 share/zsh/site-functions/_lavant "$binary" completion zsh
 put_output 644 share/fish/vendor_completions.d/lavant.fish "$binary" completion fish
 put_output 644 lib/systemd/system/lavant.service sed "s|@bindir@|$prefix/bin|" packaging/lavant.service
+put_output 644 lib/systemd/system/lavant-agent@.service sed "s|@bindir@|$prefix/bin|" packaging/lavant-agent@.service
 put_output 644 lib/systemd/user/lavant.service sed "s|@bindir@|$prefix/bin|" packaging/lavant-user.service
 for file in README.md LICENSE docs/*.md examples/*/*.yml examples/*/*/*; do
     put 644 "$file" "share/doc/lavant/$file"

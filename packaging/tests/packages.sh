@@ -22,7 +22,7 @@ hello() {
 
 as_user "mkdir -p ~/tarball && tar -xzf /packages/lavant-*.tar.gz -C ~/tarball --strip-components=1"
 for file in README.md LICENSE examples/hello/job.yml share/man/man1/lavant.1.gz share/zsh/site-functions/_lavant \
-            share/bash-completion/completions/lavant share/fish/vendor_completions.d/lavant.fish lib/systemd/system/lavant.service; do
+            share/bash-completion/completions/lavant share/fish/vendor_completions.d/lavant.fish lib/systemd/system/lavant.service 'lib/systemd/system/lavant-agent@.service'; do
     [ -s "$home/tarball/$file" ] || { echo "packages: the tarball has no $file" >&2; exit 1; }
 done
 hello "$home/tarball/bin" tarball
