@@ -24,7 +24,7 @@ TEST(Advice, NamesTheCommandThatIsNotThere) {
 }
 
 TEST(Advice, NamesTheScriptThatDidNotTravel) {
-    const std::string log = "python: can't open file '/work/trian.py': [Errno 2] No such file or directory\n";
+    const std::string log = "python: can't open file '/job/trian.py': [Errno 2] No such file or directory\n";
     EXPECT_EQ(advise(failed(2, "host"), log),
               "there is no 'trian.py' in the job's folder; check `code`, and what .amlignore leaves out");
 }
