@@ -25,7 +25,7 @@ constexpr int kAskSeconds = 1;  // Somebody waits for a word.
 constexpr std::size_t kTailBytes = 64U << 10;
 constexpr std::size_t kTailLines = 20;
 
-struct Progress {
+struct LogRead {
     std::uint64_t printed = 0;
     std::string tail;  // the last bytes, for advice
 
@@ -37,8 +37,7 @@ struct Progress {
 };
 
 // One connection of the log; what it delivered is printed and counted.
-Outcome<void> follow_log(Session& session, Companion& companion, const std::string& name,
-                         Progress& progress) {
+Outcome<void> follow_log(Session& session, Companion& companion, const std::string& name, LogRead& progress) {
     ports::ClientRequest request;
     request.url = session.own_path(
         fmt::format("/jobs/{}/logs?follow=1&offset={}", percent_encode(name), progress.printed));
@@ -95,7 +94,7 @@ void print_advice(const Console& console, const std::string& advice) {
 
 // On a terminal the last lines of the log stand right above; elsewhere they belong with the error.
 void print_failure(Session& session, const Console& console, const std::string& name,
-                   const Progress& progress) {
+                   const LogRead& progress) {
     const auto arm = session.get(session.job_path(name));
     if (!arm) return;
     const Json job = wire::to_az_job(*arm);
@@ -115,7 +114,7 @@ void print_failure(Session& session, const Console& console, const std::string& 
 std::string remedy_of(Session& session, const std::string& name) {
     const auto arm = session.get(session.job_path(name));
     if (!arm || (*arm)["properties"]["status"].text() != "Failed") return {};
-    Progress progress;
+    LogRead progress;
     ports::ClientRequest request;
     request.url = session.own_path(fmt::format("/jobs/{}/logs", percent_encode(name)));
     request.on_bytes = [&](std::string_view bytes) {
@@ -128,7 +127,7 @@ std::string remedy_of(Session& session, const std::string& name) {
 
 Outcome<Exit> stream_job(Session& session, Context& context, const std::string& name) {
     const Console& console = context.console;
-    Progress progress;
+    LogRead progress;
     Session second(context.make_client(session.address().ca_file), session.address());
     Companion companion(console,
                         {.now = [&] { return what_goes_on(second, name); },

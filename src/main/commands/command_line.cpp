@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -42,6 +41,12 @@ std::pair<const CLI::App*, std::size_t> descend(const CLI::App& root, const std:
 constexpr std::pair<const char*, Format> kFormats[] = {{"table", Format::Table}, {"json", Format::Json},
                                                        {"jsonc", Format::Jsonc}, {"yaml", Format::Yaml},
                                                        {"tsv", Format::Tsv},     {"none", Format::None}};
+
+// What else az has: somebody who types it made no slip.
+constexpr std::string_view kOfAzure[] = {
+    "ad",        "batch-deployment", "batch-endpoint",    "component", "compute",  "connection", "data",
+    "datastore", "environment",      "feature-store",     "group",     "identity", "model",      "registry",
+    "role",      "online-endpoint",  "online-deployment", "schedule",  "storage",  "workspace"};
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
     const auto near = nearest(word, known);
@@ -99,26 +104,6 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
     if (family && used < words.size() && !words[used].starts_with("-")) {
         std::vector<std::string> known;
         for (const CLI::App* below : commands_below(command)) known.push_back(below->get_name());
-        static constexpr std::string_view kOfAzure[] = {"batch-deployment",
-                                                        "batch-endpoint",
-                                                        "component",
-                                                        "compute",
-                                                        "connection",
-                                                        "data",
-                                                        "datastore",
-                                                        "environment",
-                                                        "feature-store",
-                                                        "model",
-                                                        "registry",
-                                                        "schedule",
-                                                        "workspace",
-                                                        "online-endpoint",
-                                                        "online-deployment",
-                                                        "group",
-                                                        "storage",
-                                                        "ad",
-                                                        "role",
-                                                        "identity"};
         if (path.starts_with("az") && std::ranges::find(kOfAzure, words[used]) != std::end(kOfAzure))
             return fmt::format("'{} {}' is not supported yet; jobs are: az ml job --help", path, words[used]);
         return fmt::format("'{} {}' is no command{}", path, words[used], did_you_mean(words[used], known));
