@@ -173,7 +173,7 @@ void explain_job(Context& context, const SharedCall& call) {
     event.workspace = kWorkspaceKey;
     event.name = call->param("name");
     post(context, call, std::move(event),
-         [answer_with](const plane::Answer& answer) { answer_with(answer.text); });
+         [answer_with](const plane::Answer& answer) { answer_with(answer.explanation.text); });
 }
 
 // --- nodes and status ---

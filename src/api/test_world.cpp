@@ -148,7 +148,7 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         if (!written) return fail(written.error());
         return plane::Answer{.assets_written = std::move(*written)};
     }
-    if (std::holds_alternative<plane::ExplainJob>(event)) return plane::Answer{.text = "it waits for a node"};
+    if (std::holds_alternative<plane::ExplainJob>(event)) return plane::Answer{.explanation = {.text = "it waits for a node"}};
     return fail(ErrorCode::Internal, "the stand-in does not know this event");
 }
 

@@ -61,6 +61,25 @@ struct AssetQuery {
     int limit = 100;
 };
 
+enum class UsageBy { User, Job, Compute };
+struct UsageQuery {
+    std::string workspace;
+    UsageKind kind = UsageKind::Task;
+    UsageBy by = UsageBy::User;
+    Instant since{};
+    Instant until = Instant::max();
+    int limit = 1000;
+};
+struct UsageSum {
+    std::string user;  // "" where it is not asked for, as the next two
+    std::string job;
+    std::string compute;
+    std::int64_t entries = 0;
+    std::int64_t node_micros = 0;
+    std::int64_t price_micros = 0;
+    bool operator==(const UsageSum&) const = default;
+};
+
 // Any thread. Sees every commit that was acknowledged before the call.
 class Reader {
  public:
@@ -75,6 +94,10 @@ class Reader {
                                                                         int limit) = 0;
     [[nodiscard]] virtual Result<std::vector<Node>> list_nodes() = 0;  // not gone
     [[nodiscard]] virtual Result<std::vector<Pool>> list_pools() = 0;
+    [[nodiscard]] virtual Result<std::vector<Quota>> list_quotas() = 0;
+    [[nodiscard]] virtual Result<std::vector<Lock>> list_locks() = 0;
+    // The largest first.
+    [[nodiscard]] virtual Result<std::vector<UsageSum>> sum_usage(const UsageQuery& query) = 0;
     [[nodiscard]] virtual Result<std::optional<Asset>> find_asset(const AssetKey& key) = 0;
     [[nodiscard]] virtual Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,
                                                                           const std::string& kind,

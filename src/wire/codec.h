@@ -5,6 +5,7 @@
 
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -76,6 +77,10 @@ struct is_variant : std::false_type {};
 template <class... T>
 struct is_variant<std::variant<T...>> : std::true_type {};
 template <class T>
+struct is_duration : std::false_type {};
+template <class Rep, class Period>
+struct is_duration<std::chrono::duration<Rep, Period>> : std::true_type {};
+template <class T>
 struct is_number_id : std::false_type {};
 template <class Tag>
 struct is_number_id<NumberId<Tag>> : std::true_type {};
@@ -108,7 +113,7 @@ void write_struct(CborWriter& out, const T& value) {
     auto differs = [&](const auto& member) {
         using Field = std::remove_cvref_t<decltype(value.*member)>;
         if constexpr (std::is_arithmetic_v<Field> || std::is_enum_v<Field> ||
-                      std::is_same_v<Field, std::string>) {
+                      std::is_same_v<Field, std::string> || detail::is_duration<Field>::value) {
             return !(value.*member == kDefaults.*member);
         } else {
             return !is_default(value.*member);
@@ -131,6 +136,8 @@ void write_value(CborWriter& out, const T& value) {
         out.integer(static_cast<std::int64_t>(value));
     } else if constexpr (std::is_same_v<T, std::string>) {
         out.bytes(value);
+    } else if constexpr (detail::is_duration<T>::value) {
+        out.integer(value.count());
     } else if constexpr (detail::is_number_id<T>::value) {
         out.integer(value.value);
     } else if constexpr (detail::is_optional<T>::value) {
@@ -198,6 +205,8 @@ void read_value(CborReader& in, T& value) {
         value = static_cast<T>(number);
     } else if constexpr (std::is_same_v<T, std::string>) {
         value = in.bytes();
+    } else if constexpr (detail::is_duration<T>::value) {
+        value = T(in.integer());
     } else if constexpr (detail::is_number_id<T>::value) {
         value.value = in.integer();
     } else if constexpr (detail::is_optional<T>::value) {

@@ -9,14 +9,18 @@ BOOST_DESCRIBE_STRUCT(Usage, (), (cpu_micros, memory_peak_bytes, wall_micros))
 BOOST_DESCRIBE_STRUCT(JobError, (), (code, message, exit_code, signal, node, traceback_line))
 BOOST_DESCRIBE_STRUCT(RetryPolicy, (),
                       (retries_max, on_node_lost, on_preempted, on_out_of_memory, on_exit_codes))
+BOOST_DESCRIBE_STRUCT(Demand, (), (user, processes, bound, task, grace))
+BOOST_DESCRIBE_STRUCT(PoolTerms, (),
+                      (compute, arm_id, subnet, location, family, tier, vcpus, node_limit, packed, price))
 BOOST_DESCRIBE_STRUCT(TaskRef, (), (job, attempt, index))
 BOOST_DESCRIBE_STRUCT(TaskEnd, (),
                       (reason, exit_code, signal, error_code, message, traceback_line, has_outputs, log,
                        usage))
 
 BOOST_DESCRIBE_STRUCT(Welcome, (), (protocol, lease_micros, heartbeat_micros, heard))
-BOOST_DESCRIBE_STRUCT(StartTask, (), (task, instances, hosts, launch, job_token))
-BOOST_DESCRIBE_STRUCT(StopTask, (), (task, why, grace_micros))
+BOOST_DESCRIBE_STRUCT(StartTask, (),
+                      (task, instances, hosts, launch, job_token, processes, port, gpus, resume))
+BOOST_DESCRIBE_STRUCT(StopTask, (), (task, why, grace_micros, preempted))
 BOOST_DESCRIBE_STRUCT(ForgetTask, (), (task))
 BOOST_DESCRIBE_STRUCT(LogDurable, (), (task, file, bytes))
 BOOST_DESCRIBE_STRUCT(ReleaseNode, (), ())
@@ -34,9 +38,9 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
                        environment_variables, inputs, outputs, timeout_micros, distribution, process_count,
                        keep_on_failure, confined))
 
-BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources))
+BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources, gpus))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))
-BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt))
+BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt, again, lost))
 BOOST_DESCRIBE_STRUCT(DropStaged, (), (job, attempt))
 BOOST_DESCRIBE_STRUCT(DropJobFiles, (), (job, workspace, name))
 
@@ -54,6 +58,10 @@ std::string encode_job_error(const JobError& error) { return encode(error); }
 Result<JobError> decode_job_error(std::string_view bytes) { return decode<JobError>(bytes); }
 std::string encode_retry_policy(const RetryPolicy& policy) { return encode(policy); }
 Result<RetryPolicy> decode_retry_policy(std::string_view bytes) { return decode<RetryPolicy>(bytes); }
+std::string encode_demand(const Demand& demand) { return encode(demand); }
+Result<Demand> decode_demand(std::string_view bytes) { return decode<Demand>(bytes); }
+std::string encode_pool_terms(const PoolTerms& terms) { return encode(terms); }
+Result<PoolTerms> decode_pool_terms(std::string_view bytes) { return decode<PoolTerms>(bytes); }
 std::string encode_task_end(const TaskEnd& end) { return encode(end); }
 Result<TaskEnd> decode_task_end(std::string_view bytes) { return decode<TaskEnd>(bytes); }
 

@@ -28,6 +28,10 @@ std::string encode_job_error(const JobError& error);
 [[nodiscard]] Result<JobError> decode_job_error(std::string_view bytes);
 std::string encode_retry_policy(const RetryPolicy& policy);
 [[nodiscard]] Result<RetryPolicy> decode_retry_policy(std::string_view bytes);
+std::string encode_demand(const Demand& demand);
+[[nodiscard]] Result<Demand> decode_demand(std::string_view bytes);
+std::string encode_pool_terms(const PoolTerms& terms);
+[[nodiscard]] Result<PoolTerms> decode_pool_terms(std::string_view bytes);
 std::string encode_task_end(const TaskEnd& end);
 [[nodiscard]] Result<TaskEnd> decode_task_end(std::string_view bytes);
 

@@ -110,6 +110,8 @@ Result<LiveRows> MemoryStore::load_live() {
     for (const auto& [id, node] : nodes_)
         if (!is_gone(node.state)) rows.nodes.push_back(node);
     for (const auto& [id, pool] : pools_) rows.pools.push_back(pool);
+    for (const auto& [key, quota] : quotas_) rows.quotas.push_back(quota);
+    for (const auto& [key, held] : locks_) rows.locks.push_back(held);
     for (const auto& [id, entry] : outbox_) rows.outbox.push_back(entry);
     return rows;
 }
@@ -193,6 +195,20 @@ Result<void> MemoryStore::check_numbers(const WriteBatch& batch) const {
     return {};
 }
 
+void MemoryStore::apply_compute(const WriteBatch& batch) {
+    for (const Quota& quota : batch.quotas) quotas_[{quota.key, quota.level}] = quota;
+    for (const LockWrite& write : batch.locks) {
+        const Name key{write.lock.scope, write.lock.name};
+        if (write.remove)
+            locks_.erase(key);
+        else
+            locks_[key] = write.lock;
+    }
+    usage_.insert(usage_.end(), batch.usage.begin(), batch.usage.end());
+    for (const NodeId id : batch.nodes_removed) nodes_.erase(id);
+    for (const PoolId id : batch.pools_removed) pools_.erase(id);
+}
+
 std::vector<bool> MemoryStore::apply(const WriteBatch& batch) {
     apply_jobs(batch);
     for (const Task& task : batch.tasks) tasks_[task.ref] = task;
@@ -204,6 +220,7 @@ std::vector<bool> MemoryStore::apply(const WriteBatch& batch) {
         pools_[pool.id] = pool;
         raise(counters_.last_pool, pool.id.value);
     }
+    apply_compute(batch);
     for (const HistoryEvent& event : batch.events) {
         events_[event.sequence] = event;
         if (event.job) job_events_[event.job].insert(event.sequence);
@@ -351,6 +368,47 @@ Result<std::vector<Node>> MemoryStore::list_nodes() {
     for (const auto& [id, node] : nodes_)
         if (!is_gone(node.state)) nodes.push_back(node);
     return nodes;
+}
+
+Result<std::vector<Quota>> MemoryStore::list_quotas() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Quota> quotas;
+    for (const auto& [key, quota] : quotas_) quotas.push_back(quota);
+    return quotas;
+}
+
+Result<std::vector<Lock>> MemoryStore::list_locks() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Lock> locks;
+    for (const auto& [key, one] : locks_) locks.push_back(one);
+    return locks;
+}
+
+Result<std::vector<ports::UsageSum>> MemoryStore::sum_usage(const ports::UsageQuery& query) {
+    const std::lock_guard lock(mutex_);
+    std::map<std::tuple<std::string, std::string, std::string>, ports::UsageSum> groups;
+    for (const UsageEntry& entry : usage_) {
+        if (entry.workspace != query.workspace || entry.kind != query.kind || entry.ended_at < query.since ||
+            entry.ended_at >= query.until)
+            continue;
+        const bool by_job = query.by == ports::UsageBy::Job;
+        const std::string user = query.by == ports::UsageBy::Compute ? "" : entry.user;
+        const std::string job = by_job ? entry.job : "";
+        const std::string compute = query.by == ports::UsageBy::User ? "" : entry.compute;
+        ports::UsageSum& sum = groups[{user, job, compute}];
+        sum.user = user;
+        sum.job = job;
+        sum.compute = compute;
+        ++sum.entries;
+        sum.node_micros += entry.node_micros;
+        sum.price_micros += entry.price_micros;
+    }
+    std::vector<ports::UsageSum> sums;
+    for (auto& [key, sum] : groups) sums.push_back(std::move(sum));
+    std::ranges::stable_sort(sums, std::greater{}, &ports::UsageSum::node_micros);
+    const auto limit = static_cast<std::size_t>(std::clamp(query.limit, 0, ports::kRowsPerQuery));
+    if (sums.size() > limit) sums.resize(limit);
+    return sums;
 }
 
 Result<std::vector<Pool>> MemoryStore::list_pools() {

@@ -47,6 +47,9 @@ class MemoryStore final : public ports::Store, public ports::Reader {
                                                                 int limit) override;
     [[nodiscard]] Result<std::vector<Node>> list_nodes() override;
     [[nodiscard]] Result<std::vector<Pool>> list_pools() override;
+    [[nodiscard]] Result<std::vector<Quota>> list_quotas() override;
+    [[nodiscard]] Result<std::vector<Lock>> list_locks() override;
+    [[nodiscard]] Result<std::vector<ports::UsageSum>> sum_usage(const ports::UsageQuery& query) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset(const AssetKey& key) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,
                                                                   const std::string& kind,
@@ -67,6 +70,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     Result<void> check_numbers(const WriteBatch& batch) const;
     std::vector<bool> apply(const WriteBatch& batch);
     void apply_jobs(const WriteBatch& batch);
+    void apply_compute(const WriteBatch& batch);
     void remove_job(JobId id);
     bool apply_asset(const AssetWrite& write);
 
@@ -79,6 +83,9 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     std::map<TaskRef, Task> tasks_;
     std::map<NodeId, Node> nodes_;
     std::map<PoolId, Pool> pools_;
+    std::map<std::pair<QuotaKey, QuotaLevel>, Quota> quotas_;
+    std::map<Name, Lock> locks_;
+    std::vector<UsageEntry> usage_;
     std::map<std::int64_t, HistoryEvent> events_;
     std::unordered_map<JobId, std::set<std::int64_t>> job_events_;
     std::map<std::int64_t, OutboxEntry> outbox_;

@@ -31,6 +31,10 @@ JobHead read_job_head(Run& row) {
     head.usage.memory_peak_bytes = row.read_integer();
     head.usage.wall_micros = row.read_integer();
     head.warning = row.read_text();
+    head.demand = row.read_encoded(&wire::decode_demand);
+    head.preemptions = row.read_int();
+    head.port = row.read_int();
+    head.queue_warning = row.read_text();
     return head;
 }
 
@@ -55,6 +59,8 @@ Task read_task(Run& row) {
     task.node = NodeId{row.read_integer()};
     task.phase = row.read_enum(TaskPhase::Lost);
     task.end = row.read_encoded(&wire::decode_task_end);
+    task.assigned_at = row.read_instant();
+    task.gpus = row.read_text();
     return task;
 }
 
@@ -70,6 +76,7 @@ Node read_node(Run& row) {
     node.requested_at = row.read_instant();
     node.idle_since = row.read_optional_instant();
     node.reason = row.read_text();
+    node.gpus = row.read_text();
     return node;
 }
 
@@ -86,6 +93,8 @@ Pool read_pool(Run& row) {
     pool.nodes_min = row.read_int();
     pool.nodes_max = row.read_int();
     pool.idle_before_release = Duration{row.read_integer()};
+    pool.terms = row.read_encoded(&wire::decode_pool_terms);
+    pool.leaving = row.read_bool();
     return pool;
 }
 

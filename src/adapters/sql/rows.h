@@ -10,17 +10,20 @@ inline constexpr const char* kJobHeadColumns =
     "job.id, job.version, job.workspace, job.name, job.status, job.pool, job.instances, job.priority, "
     "job.attempt, "
     "job.retries_used, job.retry, job.submitted_at, job.started_at, job.ended_at, job.canceled_by, "
-    "job.cancel_requested_at, job.error, job.cpu_micros, job.memory_peak_bytes, job.wall_micros, job.warning";
+    "job.cancel_requested_at, job.error, job.cpu_micros, job.memory_peak_bytes, job.wall_micros, "
+    "job.warning, "
+    "job.demand, job.preemptions, job.port, job.queue_warning";
 inline constexpr const char* kJobRestColumns =
     "job.archived, job.experiment, body.kind, body.created_by, body.display_name, body.description, "
     "body.properties, body.launch";
 inline constexpr const char* kTaskColumns =
-    "task.job, task.attempt, task.node_index, task.version, task.node, task.phase, task.task_end";
+    "task.job, task.attempt, task.node_index, task.version, task.node, task.phase, task.task_end, "
+    "task.assigned_at, task.gpus";
 inline constexpr const char* kNodeColumns =
-    "id, version, pool, state, enrolled, boot, protections, requested_at, idle_since, reason";
+    "id, version, pool, state, enrolled, boot, protections, requested_at, idle_since, reason, gpus";
 inline constexpr const char* kPoolColumns =
     "id, version, workspace, key, size, cpu_millis, memory_bytes, gpus, nodes_min, nodes_max, "
-    "idle_before_release";
+    "idle_before_release, terms, leaving";
 inline constexpr const char* kAssetColumns =
     "workspace, kind, name, version, row_version, body, hash, archived, created_by, created_at, modified_at";
 inline constexpr const char* kEventColumns = "sequence, at, workspace, kind, subject, job, what, detail";

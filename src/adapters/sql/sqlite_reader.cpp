@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/sql/compute_rows.h"
 #include "adapters/sql/database.h"
 #include "adapters/sql/rows.h"
 #include "base/check.h"
@@ -177,6 +178,25 @@ Result<std::vector<Node>> SqliteReader::list_nodes() {
     Run run((*database).shaped(std::string("SELECT ") + sql::kNodeColumns +
                                " FROM node WHERE state < 5 ORDER BY id"));
     return sql::read_all<Node>(run, &sql::read_node, "node");
+}
+
+Result<std::vector<Quota>> SqliteReader::list_quotas() {
+    LAVANT_TRY(const Lease database, lend());
+    Run run((*database).shaped(std::string("SELECT ") + sql::kQuotaColumns +
+                               " FROM quota ORDER BY location, family, tier, level"));
+    return sql::read_all<Quota>(run, &sql::read_quota, "quota");
+}
+
+Result<std::vector<Lock>> SqliteReader::list_locks() {
+    LAVANT_TRY(const Lease database, lend());
+    Run run(
+        (*database).shaped(std::string("SELECT ") + sql::kLockColumns + " FROM lock ORDER BY scope, name"));
+    return sql::read_all<Lock>(run, &sql::read_lock, "lock");
+}
+
+Result<std::vector<ports::UsageSum>> SqliteReader::sum_usage(const ports::UsageQuery& query) {
+    LAVANT_TRY(const Lease database, lend());
+    return sql::sum_usage(*database, query);
 }
 
 Result<std::vector<Pool>> SqliteReader::list_pools() {

@@ -34,6 +34,9 @@ class SqliteReader final : public ports::Reader {
                                                                 int limit) override;
     [[nodiscard]] Result<std::vector<Node>> list_nodes() override;
     [[nodiscard]] Result<std::vector<Pool>> list_pools() override;
+    [[nodiscard]] Result<std::vector<Quota>> list_quotas() override;
+    [[nodiscard]] Result<std::vector<Lock>> list_locks() override;
+    [[nodiscard]] Result<std::vector<ports::UsageSum>> sum_usage(const ports::UsageQuery& query) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset(const AssetKey& key) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,
                                                                   const std::string& kind,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "adapters/sql/compute_rows.h"
 #include "adapters/sql/database.h"
 #include "adapters/sql/rows.h"
 #include "adapters/sql/schema.h"
@@ -81,6 +82,12 @@ Result<LiveRows> SqliteStore::load_live() {
                     &sql::read_node, "node"));
     LAVANT_TRY(rows.pools, load(*database_, select + sql::kPoolColumns + " FROM pool ORDER BY id",
                                 &sql::read_pool, "pool"));
+    LAVANT_TRY(
+        rows.quotas,
+        load(*database_, select + sql::kQuotaColumns + " FROM quota ORDER BY location, family, tier, level",
+             &sql::read_quota, "quota"));
+    LAVANT_TRY(rows.locks, load(*database_, select + sql::kLockColumns + " FROM lock ORDER BY scope, name",
+                                &sql::read_lock, "lock"));
     LAVANT_TRY(rows.outbox,
                load(*database_, "SELECT id, effect FROM outbox ORDER BY id", &read_outbox, "effect"));
     return rows;
@@ -100,10 +107,14 @@ Result<std::vector<bool>> SqliteStore::write(const WriteBatch& batch) {
     LAVANT_TRY_VOID(sql::write_tasks(*database_, batch));
     LAVANT_TRY_VOID(sql::write_nodes(*database_, batch));
     LAVANT_TRY_VOID(sql::write_pools(*database_, batch));
+    LAVANT_TRY_VOID(sql::write_quotas(*database_, batch));
+    LAVANT_TRY_VOID(sql::write_locks(*database_, batch));
+    LAVANT_TRY_VOID(sql::write_usage(*database_, batch));
     LAVANT_TRY_VOID(sql::write_events(*database_, batch));
     LAVANT_TRY_VOID(sql::write_outbox(*database_, batch));
     LAVANT_TRY(auto flags, sql::write_assets(*database_, batch));
     LAVANT_TRY_VOID(sql::remove_jobs(*database_, batch));
+    LAVANT_TRY_VOID(sql::remove_nodes_and_pools(*database_, batch));
     LAVANT_TRY_VOID(transaction.commit());
     return flags;
 }

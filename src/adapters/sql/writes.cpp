@@ -31,8 +31,9 @@ Result<void> insert_job(Database& database, const Job& job) {
         "INSERT INTO job (id, version, status, pool, priority, attempt, retries_used, started_at, ended_at,"
         " cancel_requested_at, canceled_by, error, cpu_micros, memory_peak_bytes, wall_micros, warning, "
         "archived,"
-        " workspace, name, experiment, instances, retry, submitted_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        " workspace, name, experiment, instances, retry, submitted_at, demand,"
+        " preemptions, port, queue_warning)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     const JobHead& head = job.head;
     const std::string error = head.error ? wire::encode_job_error(*head.error) : "";
     const std::string retry = head.retry == RetryPolicy{} ? "" : wire::encode_retry_policy(head.retry);
@@ -48,7 +49,10 @@ Result<void> insert_job(Database& database, const Job& job) {
     run.text(head.warning).integer(job.meta.archived ? 1 : 0).text(head.workspace).text(head.name);
     run.text(job.body.experiment).integer(head.instances);
     retry.empty() ? run.null() : run.blob(retry);
-    LAVANT_TRY_VOID(run.instant(head.submitted_at).execute());
+    run.instant(head.submitted_at);
+    const std::string demand = head.demand == Demand{} ? "" : wire::encode_demand(head.demand);
+    demand.empty() ? run.null() : run.blob(demand);
+    LAVANT_TRY_VOID(run.integer(head.preemptions).integer(head.port).text(head.queue_warning).execute());
 
     static constexpr const char* kInsertBody =
         "INSERT INTO job_body (job, kind, created_by, display_name, description, properties, launch)"
@@ -60,12 +64,13 @@ Result<void> insert_job(Database& database, const Job& job) {
     return write_tags(database, head.id, job.meta.tags);
 }
 
-// Leaves alone what never changes: workspace, name, instances, retry, submitted_at.
+// Leaves alone what never changes: workspace, name, instances, retry, submitted_at, demand.
 Result<void> update_job(Database& database, const JobHead& head) {
     static constexpr const char* kUpdate =
         "UPDATE job SET version = ?, status = ?, pool = ?, priority = ?, attempt = ?, retries_used = ?,"
         " started_at = ?, ended_at = ?, cancel_requested_at = ?, canceled_by = ?, error = ?, cpu_micros = ?,"
-        " memory_peak_bytes = ?, wall_micros = ?, warning = ? WHERE id = ? AND version = ?";
+        " memory_peak_bytes = ?, wall_micros = ?, warning = ?, preemptions = ?, port = ?,"
+        " queue_warning = ? WHERE id = ? AND version = ?";
     const std::string error = head.error ? wire::encode_job_error(*head.error) : "";
     Run run(database.constant(kUpdate));
     run.integer(head.version).integer(static_cast<int>(head.status)).integer(head.pool.value);
@@ -76,7 +81,8 @@ Result<void> update_job(Database& database, const JobHead& head) {
         .text(head.canceled_by);
     head.error ? run.blob(error) : run.null();
     run.integer(head.usage.cpu_micros).integer(head.usage.memory_peak_bytes).integer(head.usage.wall_micros);
-    run.text(head.warning).integer(head.id.value).integer(head.version - 1);
+    run.text(head.warning).integer(head.preemptions).integer(head.port).text(head.queue_warning);
+    run.integer(head.id.value).integer(head.version - 1);
     return expect_one(run.execute(), "job", head.id.value);
 }
 
@@ -109,16 +115,17 @@ Result<void> remove_job(Database& database, const JobRemoval& removal) {
 
 Result<void> write_task(Database& database, const Task& task) {
     static constexpr const char* kInsert =
-        "INSERT INTO task (version, node, phase, task_end, job, attempt, node_index) VALUES (?, ?, ?, ?, ?, "
-        "?, ?)";
+        "INSERT INTO task (version, node, phase, task_end, assigned_at, gpus, job, attempt, node_index)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     static constexpr const char* kUpdate =
-        "UPDATE task SET version = ?, node = ?, phase = ?, task_end = ?"
+        "UPDATE task SET version = ?, node = ?, phase = ?, task_end = ?, assigned_at = ?, gpus = ?"
         " WHERE job = ? AND attempt = ? AND node_index = ? AND version = ?";
     const bool is_new = task.version == 1;
     const std::string end = task.end == TaskEnd{} ? "" : wire::encode_task_end(task.end);
     Run run(database.constant(is_new ? kInsert : kUpdate));
     run.integer(task.version).integer(task.node.value).integer(static_cast<int>(task.phase));
     end.empty() ? run.null() : run.blob(end);
+    run.instant(task.assigned_at).text(task.gpus);
     run.integer(task.ref.job.value).integer(task.ref.attempt).integer(task.ref.index);
     if (!is_new) run.integer(task.version - 1);
     return expect_one(run.execute(), "a task of job", task.ref.job.value);
@@ -127,16 +134,16 @@ Result<void> write_task(Database& database, const Task& task) {
 Result<void> write_node(Database& database, const Node& node) {
     static constexpr const char* kInsert =
         "INSERT INTO node (version, pool, state, enrolled, boot, protections, requested_at, idle_since, "
-        "reason, id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        "reason, gpus, id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     static constexpr const char* kUpdate =
         "UPDATE node SET version = ?, pool = ?, state = ?, enrolled = ?, boot = ?, protections = ?,"
-        " requested_at = ?, idle_since = ?, reason = ? WHERE id = ? AND version = ?";
+        " requested_at = ?, idle_since = ?, reason = ?, gpus = ? WHERE id = ? AND version = ?";
     const bool is_new = node.version == 1;
     Run run(database.constant(is_new ? kInsert : kUpdate));
     run.integer(node.version).integer(node.pool.value).integer(static_cast<int>(node.state));
     run.integer(node.enrolled ? 1 : 0).text(node.boot).text(node.protections).instant(node.requested_at);
-    run.instant(node.idle_since).text(node.reason).integer(node.id.value);
+    run.instant(node.idle_since).text(node.reason).text(node.gpus).integer(node.id.value);
     if (!is_new) run.integer(node.version - 1);
     return expect_one(run.execute(), "node", node.id.value);
 }
@@ -145,17 +152,21 @@ Result<void> write_pool(Database& database, const Pool& pool) {
     static constexpr const char* kInsert =
         "INSERT INTO pool (version, workspace, key, size, cpu_millis, memory_bytes, gpus, nodes_min, "
         "nodes_max,"
-        " idle_before_release, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        " idle_before_release, terms, leaving, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     static constexpr const char* kUpdate =
         "UPDATE pool SET version = ?, workspace = ?, key = ?, size = ?, cpu_millis = ?, memory_bytes = ?, "
         "gpus = ?,"
-        " nodes_min = ?, nodes_max = ?, idle_before_release = ? WHERE id = ? AND version = ?";
+        " nodes_min = ?, nodes_max = ?, idle_before_release = ?, terms = ?, leaving = ? WHERE id = ? AND "
+        "version = ?";
     const bool is_new = pool.version == 1;
     Run run(database.constant(is_new ? kInsert : kUpdate));
     run.integer(pool.version).text(pool.workspace).text(pool.key).text(pool.size);
     run.integer(pool.node_resources.cpu_millis).integer(pool.node_resources.memory_bytes);
     run.integer(pool.node_resources.gpus).integer(pool.nodes_min).integer(pool.nodes_max);
-    run.integer(pool.idle_before_release.count()).integer(pool.id.value);
+    const std::string terms = pool.terms == PoolTerms{} ? "" : wire::encode_pool_terms(pool.terms);
+    run.integer(pool.idle_before_release.count());
+    terms.empty() ? run.null() : run.blob(terms);
+    run.integer(pool.leaving ? 1 : 0).integer(pool.id.value);
     if (!is_new) run.integer(pool.version - 1);
     return expect_one(run.execute(), "pool", pool.id.value);
 }
@@ -237,6 +248,16 @@ Result<void> write_nodes(Database& database, const WriteBatch& batch) {
 
 Result<void> write_pools(Database& database, const WriteBatch& batch) {
     for (const Pool& pool : batch.pools) LAVANT_TRY_VOID(write_pool(database, pool));
+    return {};
+}
+
+Result<void> remove_nodes_and_pools(Database& database, const WriteBatch& batch) {
+    static constexpr const char* kNode = "DELETE FROM node WHERE id = ?";
+    static constexpr const char* kPool = "DELETE FROM pool WHERE id = ?";
+    for (const NodeId id : batch.nodes_removed)
+        LAVANT_TRY_VOID(Run(database.constant(kNode)).integer(id.value).execute());
+    for (const PoolId id : batch.pools_removed)
+        LAVANT_TRY_VOID(Run(database.constant(kPool)).integer(id.value).execute());
     return {};
 }
 

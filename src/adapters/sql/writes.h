@@ -13,6 +13,7 @@ namespace lavant::sql {
 [[nodiscard]] Result<void> write_tasks(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_nodes(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_pools(Database& database, const WriteBatch& batch);
+[[nodiscard]] Result<void> remove_nodes_and_pools(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_events(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> write_outbox(Database& database, const WriteBatch& batch);
 [[nodiscard]] Result<void> remove_jobs(Database& database, const WriteBatch& batch);

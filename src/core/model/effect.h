@@ -15,7 +15,8 @@ struct StartNode {
     NodeId node;
     PoolId pool;
     std::string size;
-    Resources resources;
+    Resources resources;    // what it may use at most
+    std::string gpus = {};  // names of its devices, by commas
     bool operator==(const StartNode&) const = default;
 };
 struct StopNode {
@@ -28,6 +29,10 @@ struct PublishOutputs {
     std::string workspace;
     std::string name;
     int attempt = 0;
+    // Another attempt follows: this one's logs go to user_logs/attempt_<n>/. If it was lost, nobody knows how
+    // far it came, and what it staged is dropped instead.
+    bool again = false;
+    bool lost = false;
     bool operator==(const PublishOutputs&) const = default;
 };
 

@@ -59,6 +59,16 @@ struct Usage {
     bool operator==(const Usage&) const = default;
 };
 
+// What a job asks of the scheduler, fixed at submission.
+struct Demand {
+    std::string user;                           // whose share of the pool it counts for
+    int processes = 1;                          // on each node
+    Duration bound{};                           // it runs no longer than this; zero: nobody knows
+    Resources task;                             // of one process, in a pool that packs
+    Duration grace = std::chrono::seconds{30};  // between SIGTERM and SIGKILL when it is preempted
+    bool operator==(const Demand&) const = default;
+};
+
 // What the control loop keeps in memory of every job that has not ended.
 struct JobHead {
     JobId id;
@@ -80,6 +90,10 @@ struct JobHead {
     std::optional<JobError> error;
     Usage usage;
     std::string warning;  // shown with the job, empty if none
+    Demand demand;
+    int preemptions = 0;             // attempts that its nodes did not survive; not counted as retries
+    int port = 0;                    // the first of those kept free for its ranks; 0: none
+    std::string queue_warning = {};  // why it has to wait, until it starts
 
     bool operator==(const JobHead&) const = default;
 };

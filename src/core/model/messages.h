@@ -24,19 +24,24 @@ struct Welcome {
 };
 // Repeated after a reconnect; a task the agent already has is not started again.
 struct StartTask {
-    TaskRef task;
+    TaskRef task;  // its index is its rank: the node's times `processes`, plus the one on the node
     int instances = 1;
-    std::vector<std::string> hosts;  // one per index; the first is the rendezvous
+    std::vector<std::string> hosts;  // one per instance; the first is the rendezvous
     std::string launch;              // encoded Launch
     std::string job_token;           // for MLflow and our own API, valid for this attempt
     // On which link it was decided; not sent. A newer one may be that of a machine that was restarted: there
     // it would begin what is about to be taken for lost.
     std::uint64_t link = 0;
+    int processes = 1;    // on each node
+    int port = 0;         // for the rendezvous; 0: the task is alone
+    std::string gpus;     // names of the devices it may use, by commas
+    bool resume = false;  // begins with what the last attempt left in its outputs
 };
 struct StopTask {
     TaskRef task;
     std::string why;
     std::int64_t grace_micros = 0;
+    bool preempted = false;  // it will be tried again: its end is Preempted, and its outputs are kept
 };
 // The end of this task is committed: its spool may go. Also the answer for a task the server does not
 // want (an old attempt): the agent kills it first.

@@ -2,8 +2,11 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "core/model/job.h"
+#include "core/model/lock.h"
 #include "core/model/node.h"
+#include "core/model/quota.h"
 
 namespace lavant {
 
@@ -99,6 +102,39 @@ std::string_view name_of(EndReason reason) {
             return "Preempted";
     }
     CHECK(false, "end reason outside its enum");
+}
+
+std::string_view name_of(Tier tier) { return tier == Tier::Dedicated ? "dedicated" : "low_priority"; }
+
+std::optional<Tier> parse_tier(std::string_view name) {
+    if (equals_ignoring_case(name, "dedicated")) return Tier::Dedicated;
+    for (const char* word : {"low_priority", "lowpriority", "low-priority", "spot"})
+        if (equals_ignoring_case(name, word)) return Tier::LowPriority;
+    return std::nullopt;
+}
+
+std::string_view name_of(QuotaLevel level) {
+    return level == QuotaLevel::Subscription ? "subscription" : "workspace";
+}
+
+std::optional<QuotaLevel> parse_quota_level(std::string_view name) {
+    for (const QuotaLevel level : {QuotaLevel::Subscription, QuotaLevel::Workspace})
+        if (equals_ignoring_case(name, name_of(level))) return level;
+    return std::nullopt;
+}
+
+std::string_view name_of(LockLevel level) {
+    return level == LockLevel::CanNotDelete ? "CanNotDelete" : "ReadOnly";
+}
+
+std::optional<LockLevel> parse_lock_level(std::string_view name) {
+    for (const LockLevel level : {LockLevel::CanNotDelete, LockLevel::ReadOnly})
+        if (equals_ignoring_case(name, name_of(level))) return level;
+    return std::nullopt;
+}
+
+bool covers(std::string_view scope, std::string_view id) {
+    return !scope.empty() && id.starts_with(scope) && (id.size() == scope.size() || id[scope.size()] == '/');
 }
 
 }  // namespace lavant

@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "core/model/job.h"
+#include "core/model/quota.h"
 #include "core/model/resources.h"
 
 namespace lavant {
@@ -24,18 +25,36 @@ inline bool is_gone(NodeState state) {
     return state == NodeState::Released || state == NodeState::Lost || state == NodeState::Preempted;
 }
 
+// What a pool is made with and keeps for as long as it lives.
+struct PoolTerms {
+    std::string compute;   // the cluster's or instance's name; "" for serverless
+    std::string arm_id;    // lower case: where locks are looked for
+    std::string subnet;    // likewise; "" none
+    std::string location;  // of its nodes
+    std::string family;    // of its size
+    Tier tier = Tier::Dedicated;
+    int vcpus = 0;           // of one node, as quotas count them
+    Resources node_limit;    // what a node may use at most; at least Pool::node_resources
+    bool packed = false;     // a node runs as many tasks as fit; otherwise those of one job
+    std::int64_t price = 0;  // of a node, in millionths of a dollar an hour
+    bool operator==(const PoolTerms&) const = default;
+};
+
 // The set of nodes behind one cluster, one instance, or one serverless key.
 struct Pool {
     PoolId id;
     std::int64_t version = 0;
     std::string workspace;
-    std::string key;  // "serverless/Standard_DS3_v2/dedicated", or "cluster/NAME"
+    std::string key;  // "serverless/Standard_DS3_v2/dedicated", or "compute/NAME"
     std::string size;
     Resources node_resources;  // what one node costs the provider
     int nodes_min = 0;
     int nodes_max = 0;
     Duration idle_before_release{};
+    PoolTerms terms;
+    bool leaving = false;  // deleted: gone with the last of its nodes
     bool operator==(const Pool&) const = default;
+    bool is_serverless() const { return terms.compute.empty(); }
 };
 
 struct Node {
@@ -48,11 +67,13 @@ struct Node {
     std::string protections;  // what confines its tasks, in words
     Instant requested_at{};
     std::optional<Instant> idle_since;
-    std::string reason;  // why it is in this state, in words
+    std::string reason;     // why it is in this state, in words
+    std::string gpus = {};  // names of the devices that are its own, by commas
     bool operator==(const Node&) const = default;
 };
 
-// One process group of an attempt on one node.
+// One process group of an attempt on one node: one rank. A job with two processes on each of two nodes has
+// the indices 0, 1 on its first node, 2, 3 on its second.
 struct TaskRef {
     JobId job;
     int attempt = 0;
@@ -96,6 +117,8 @@ struct Task {
     NodeId node;
     TaskPhase phase = TaskPhase::Assigned;
     TaskEnd end;  // meaningful when Ended or Lost
+    Instant assigned_at{};
+    std::string gpus = {};  // names of the node's devices that it may use, by commas
     bool operator==(const Task&) const = default;
 };
 

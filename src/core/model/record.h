@@ -9,7 +9,10 @@
 #include "core/model/asset.h"
 #include "core/model/effect.h"
 #include "core/model/job.h"
+#include "core/model/lock.h"
 #include "core/model/node.h"
+#include "core/model/quota.h"
+#include "core/model/usage.h"
 
 namespace lavant {
 
@@ -45,7 +48,12 @@ struct WriteBatch {
     std::vector<JobRemoval> jobs_removed;  // after the rest, with their tasks; their history stays
     std::vector<Task> tasks;               // version 1 inserts, above updates
     std::vector<Node> nodes;
+    std::vector<NodeId> nodes_removed;  // after the rest; those that are not there too
     std::vector<Pool> pools;
+    std::vector<PoolId> pools_removed;  // likewise
+    std::vector<Quota> quotas;          // put, by key and level
+    std::vector<LockWrite> locks;       // put or removed, by scope and name
+    std::vector<UsageEntry> usage;      // added
     std::vector<HistoryEvent> events;
     std::vector<OutboxEntry> outbox_added;
     std::vector<std::int64_t> outbox_removed;
@@ -53,8 +61,9 @@ struct WriteBatch {
 
     bool empty() const {
         return jobs_added.empty() && jobs_changed.empty() && metas_changed.empty() && jobs_removed.empty() &&
-               tasks.empty() && nodes.empty() && pools.empty() && events.empty() && outbox_added.empty() &&
-               outbox_removed.empty() && assets.empty();
+               tasks.empty() && nodes.empty() && nodes_removed.empty() && pools.empty() &&
+               pools_removed.empty() && quotas.empty() && locks.empty() && usage.empty() && events.empty() &&
+               outbox_added.empty() && outbox_removed.empty() && assets.empty();
     }
 };
 
@@ -64,6 +73,8 @@ struct LiveRows {
     std::vector<Task> tasks;    // of those jobs' current attempts
     std::vector<Node> nodes;    // not gone
     std::vector<Pool> pools;
+    std::vector<Quota> quotas;  // by key, level
+    std::vector<Lock> locks;    // by scope, name
     std::vector<OutboxEntry> outbox;
     std::int64_t last_job = 0;
     std::int64_t last_node = 0;

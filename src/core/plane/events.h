@@ -46,6 +46,44 @@ struct DeleteJob {  // one that has ended: its rows at once, its files afterward
     std::string who;
     std::optional<Job> stored;  // likewise
 };
+// Makes a compute, or changes one. `asset` is what a user wrote, of kind "computes"; `pool` is what the
+// scheduler has of it: none for attached machines, whose nodes are not ours.
+struct PutCompute {
+    Ticket ticket = 0;
+    Asset asset;
+    std::optional<Pool> pool;
+    bool is_new = false;  // the name must be free; otherwise it must be there
+};
+struct DeleteCompute {
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string name;
+    std::string arm_id;  // lower case, for locks on what has no pool
+    std::string who;
+};
+struct SetQuota {
+    Ticket ticket = 0;
+    Quota quota;
+    std::string who;
+};
+struct PutLock {
+    Ticket ticket = 0;
+    Lock lock;
+};
+struct DeleteLock {
+    Ticket ticket = 0;
+    std::string scope;
+    std::string name;
+    std::string who;
+};
+// Takes a node away as a provider does that wants a spot node back. `node` 0: the first that runs something.
+struct EvictNode {
+    Ticket ticket = 0;
+    std::string workspace;
+    std::string compute;  // a cluster's name, or "serverless"
+    NodeId node;
+    std::string who;
+};
 struct WriteAssets {
     Ticket ticket = 0;
     std::vector<AssetWrite> writes;
@@ -102,16 +140,37 @@ struct NodesHeld {  // what the provider holds: the reconciler compares
 // Time passed; sent by the control loop itself.
 struct Tick {};
 
-using Event = std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, WriteAssets, ExplainJob, EnrolNode,
-                           NodeLinked, NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
+using Event = std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, PutCompute, DeleteCompute, SetQuota,
+                           PutLock, DeleteLock, EvictNode, WriteAssets, ExplainJob, EnrolNode, NodeLinked,
+                           NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
 
 // --- answers ---
 
+// Why a job is where it is, in numbers and in words.
+struct Explanation {
+    std::string reason;  // "quota", "nodes", "gang", "lock", "room", "node_start", "place", "" if it runs
+    std::string text;
+    std::int64_t jobs_ahead = 0;
+    int nodes_needed = 0;
+    int nodes_idle = 0;  // of its pool, as the next three
+    int nodes_starting = 0;
+    int nodes_busy = 0;
+    int nodes_max = 0;
+    std::int64_t cores_used = 0;       // of the quota that counts
+    std::int64_t cores_limit = 0;      // 0: none counts
+    std::string quota;                 // which: "standardDSv2Family in local, dedicated"
+    std::string lock;                  // its name and scope
+    std::optional<Instant> starts_at;  // from running the scheduler forward; not before, if `at_least`
+    bool at_least = false;
+};
+
 struct Answer {
-    std::optional<Job> job;            // SubmitJob, CancelJob, EditJob, DeleteJob
-    bool existed = false;              // SubmitJob: the name was taken; `job` is what is there
-    std::vector<bool> assets_written;  // WriteAssets
-    std::string text;                  // ExplainJob
+    std::optional<Job> job;             // SubmitJob, CancelJob, EditJob, DeleteJob
+    bool existed = false;               // SubmitJob: the name was taken; `job` is what is there
+    std::vector<bool> assets_written;   // WriteAssets
+    Explanation explanation;            // ExplainJob
+    std::vector<std::string> warnings;  // PutCompute
+    NodeId node;                        // EvictNode
 };
 struct Reply {
     Ticket ticket = 0;

@@ -89,7 +89,7 @@ void Plane::apply_one(const ExplainJob& event, Instant now, Outcome& out) {
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' is not live")});
         return;
     }
-    out.replies.push_back({event.ticket, Answer{.text = explain(*job, now)}});
+    out.replies.push_back({event.ticket, Answer{.explanation = {.text = explain(*job, now)}}});
 }
 
 void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {

@@ -98,6 +98,12 @@ class Plane {
     };
 
     // plane.cpp
+    void apply_one(const PutCompute& event, Instant now, Outcome& out);
+    void apply_one(const DeleteCompute& event, Instant now, Outcome& out);
+    void apply_one(const SetQuota& event, Instant now, Outcome& out);
+    void apply_one(const PutLock& event, Instant now, Outcome& out);
+    void apply_one(const DeleteLock& event, Instant now, Outcome& out);
+    void apply_one(const EvictNode& event, Instant now, Outcome& out);
     void apply_one(const WriteAssets& event, Instant now, Outcome& out);
     void apply_one(const ExplainJob& event, Instant now, Outcome& out);
     void apply_one(const EffectDone& event, Instant now, Outcome& out);

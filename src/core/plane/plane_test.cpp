@@ -106,8 +106,8 @@ TEST(Plane, NeverPromisesMoreThanThereIs) {
     EXPECT_EQ(count_effects<StartNode>(world.submit("b")), 1);
     EXPECT_EQ(count_effects<StartNode>(world.submit("c")), 0);
     const Outcome out = world.apply(ExplainJob{9, "w", "c"});
-    EXPECT_NE(out.replies[0].answer->text.find("2 jobs are ahead"), std::string::npos)
-        << out.replies[0].answer->text;
+    EXPECT_NE(out.replies[0].answer->explanation.text.find("2 jobs are ahead"), std::string::npos)
+        << out.replies[0].answer->explanation.text;
 }
 
 TEST(Plane, ReleasesIdleNodesAfterTheirTime) {
@@ -335,7 +335,7 @@ TEST(Plane, WaitsAndSaysWhyWhenANodeCannotBeStarted) {
     const Outcome failed = world.apply(EffectDone{submitted.effects[0].id, false, "no such image"});
     EXPECT_EQ(count_effects<StartNode>(failed), 0);
     const Outcome out = world.apply(ExplainJob{9, "w", "a"});
-    EXPECT_NE(out.replies[0].answer->text.find("no such image"), std::string::npos);
+    EXPECT_NE(out.replies[0].answer->explanation.text.find("no such image"), std::string::npos);
     EXPECT_EQ(count_effects<StartNode>(world.tick(5s)), 1);
 }
 
