@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/model/node.h"
 #include "core/model/size.h"
 
 namespace lavant::plane {
@@ -15,5 +16,10 @@ struct Fitted {
 
 // `instances` nodes of this size at once on a machine with `capacity` for all nodes together.
 Fitted fit_to_machine(const Size& size, int instances, const Resources& capacity);
+
+// What a node of this pool may use at most.
+inline const Resources& node_limit_of(const Pool& pool) {
+    return pool.terms.node_limit == Resources{} ? pool.node_resources : pool.terms.node_limit;
+}
 
 }  // namespace lavant::plane

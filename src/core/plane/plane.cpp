@@ -1,22 +1,53 @@
 #include "core/plane/plane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
+#include "core/plane/carrier.h"
 #include "core/plane/verdict.h"
 
 namespace lavant::plane {
 
-Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(std::move(settings)) {
+Plane::Plane(Settings settings)
+    : settings_(std::move(settings)),
+      scheduler_({.capacity = settings_.capacity}, QuotaBook(settings_.quotas)),
+      free_gpus_(settings_.gpu_names.begin(), settings_.gpu_names.end()) {}
+
+Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::move(settings)) {
     last_job_ = rows.last_job;
     last_node_ = rows.last_node;
     last_pool_ = rows.last_pool;
     last_outbox_ = rows.last_outbox;
     last_event_ = rows.last_event;
-    for (const Pool& row : rows.pools) {
+    born_ = now;
+    for (const Quota& quota : rows.quotas) {
+        quotas_[{quota.key, quota.level}] = quota;
+        scheduler_.set_quota(quota);
+    }
+    for (const Lock& lock : rows.locks) locks_[{lock.scope, lock.name}] = lock;
+    std::set<PoolId> with_nodes;
+    for (const Node& row : rows.nodes) with_nodes.insert(row.pool);
+    for (Pool row : rows.pools) {
+        // Jobs that wait in a pool made on a larger machine would wait for ever.
+        if (!with_nodes.contains(row.id) && !row.node_resources.fits_in(settings_.capacity)) {
+            Resources& one = row.node_resources;
+            one = {.cpu_millis = std::min(one.cpu_millis, settings_.capacity.cpu_millis),
+                   .memory_bytes = std::min(one.memory_bytes, settings_.capacity.memory_bytes),
+                   .gpus = std::min(one.gpus, settings_.capacity.gpus)};
+            changed_pools_.insert(row.id);
+        }
         pools_[row.id].row = row;
-        pool_keys_[row.workspace + '\n' + row.key] = row.id;
-        unsettled_.insert(row.id);
+        if (!row.leaving) pool_keys_[row.workspace + '\n' + row.key] = row.id;
+        scheduler_.put_pool(row);
+    }
+    apply_locks();
+    for (const OutboxEntry& entry : rows.outbox) {
+        outbox_[entry.id] = entry;
+        count_node_effect(entry.effect, 1);
+        if (const auto* drop = std::get_if<DropJobFiles>(&entry.effect))
+            deleting_.insert(drop->workspace + '\n' + drop->name);
     }
     for (const Node& row : rows.nodes) {
         LiveNode& node = nodes_[row.id];
@@ -24,27 +55,19 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
         node.stored = row;
         node.last_heard = now;
         node.last_effect = now;
-        LivePool& pool = pools_.at(row.pool);
-        pool.nodes.insert(row.id);
-        if (row.state == NodeState::Idle) pool.idle.insert(row.id);
-        if (row.state == NodeState::Requested || row.state == NodeState::Starting) ++pool.starting;
-        promised_ += pool.row.node_resources;
-    }
-    // Jobs that wait in a pool made on a larger machine would wait for ever.
-    for (auto& [id, pool] : pools_) {
-        if (!pool.nodes.empty() || pool.row.node_resources.fits_in(settings_.capacity)) continue;
-        Resources& one = pool.row.node_resources;
-        one = {.cpu_millis = std::min(one.cpu_millis, settings_.capacity.cpu_millis),
-               .memory_bytes = std::min(one.memory_bytes, settings_.capacity.memory_bytes),
-               .gpus = std::min(one.gpus, settings_.capacity.gpus)};
-        changed_pools_.insert(id);
+        scheduler_.node_added(row.id, row.pool);
+        if (row.state == NodeState::Idle || row.state == NodeState::Busy) scheduler_.node_ready(row.id);
+        for (const std::string_view gpu : split(row.gpus, ',')) free_gpus_.erase(std::string(gpu));
     }
     for (const JobHead& head : rows.jobs) {
         LiveJob& job = jobs_[head.id];
         job.head = head;
         names_[head.workspace + '\n' + head.name] = head.id;
-        if (head.status == JobStatus::Queued) enqueue(job);
+        ++pools_.at(head.pool).jobs;
+        if (head.port > 0) ports_[head.port] = head.instances * head.demand.processes;
+        if (head.status == JobStatus::Queued) scheduler_.job_waits(ask_of(head));
     }
+    std::map<JobId, std::set<NodeId>> placed;
     for (const Task& row : rows.tasks) {
         tasks_[row.ref] = row;
         LiveJob& job = jobs_.at(row.ref.job);
@@ -53,27 +76,49 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : settings_(s
         const auto node = nodes_.find(row.node);
         if (row.phase != TaskPhase::Ended && row.phase != TaskPhase::Lost) {
             CHECK(node != nodes_.end(), "a task that has not ended has a node");
-            node->second.task = row.ref;
+            node->second.tasks.insert(row.ref);
+            placed[row.ref.job].insert(row.node);
         }
     }
+    for (const auto& [id, nodes] : placed)
+        scheduler_.job_runs(ask_of(jobs_.at(id).head), {nodes.begin(), nodes.end()},
+                            tasks_.at(jobs_.at(id).tasks.front()).assigned_at);
     for (const OutboxEntry& entry : rows.outbox) {
-        outbox_[entry.id] = entry;
-        if (const auto* drop = std::get_if<DropJobFiles>(&entry.effect))
-            deleting_.insert(drop->workspace + '\n' + drop->name);
+        const auto* publish = std::get_if<PublishOutputs>(&entry.effect);
+        if (publish != nullptr) jobs_.at(publish->job).goes_again = publish->again;
     }
-    next_wake_ = now;
+    for (auto& [id, node] : nodes_) {
+        if (node.row.state == NodeState::Draining) {
+            scheduler_.node_leaves(id);
+            // Nobody stops it yet: it was evicted, and its tasks may still have their grace.
+            if (!has_effect_for(id)) node.evicted_by = now + settings_.stop_grace;
+        }
+        set_due(node, due_of(node));
+    }
+    for (const auto& [id, pool] : pools_) emptied_pools_.insert(id);
 }
 
 void Plane::apply(const Event& event, Instant now, Outcome& out) {
     std::visit([&](const auto& one) { apply_one(one, now, out); }, event);
 }
 
+std::optional<Instant> Plane::next_wake() const {
+    std::optional<Instant> wake = born_;
+    const auto take = [&](Instant at) { wake = std::min(wake.value_or(at), at); };
+    if (!due_.empty()) take(due_.begin()->first);
+    for (const PoolId id : blocked_) take(*pools_.at(id).blocked_until);
+    for (const Retry& retry : retries_) take(retry.at);
+    return wake;
+}
+
 void Plane::decide(Instant now, Outcome& out) {
-    if (next_wake_ && now > *next_wake_ + settings_.late_wake)
+    const std::optional<Instant> planned = next_wake();
+    if (planned && now > *planned + settings_.late_wake)
         for (auto& [id, node] : nodes_) node.last_heard = now;  // We slept, they could not reach us.
-    if (!next_wake_ || now >= *next_wake_) check_nodes(now, out);
-    for (const PoolId id : std::exchange(unsettled_, {})) place(pools_.at(id), now, out);
-    grow(now, out);
+    if (planned && now >= *planned) check_nodes(now, out);
+    born_.reset();
+    Carrier carrier(*this, now, out);
+    scheduler_.decide(now, carrier);
     flush(out);
 }
 
@@ -89,7 +134,7 @@ void Plane::apply_one(const ExplainJob& event, Instant now, Outcome& out) {
             {event.ticket, fail(ErrorCode::NotFound, "job '" + event.name + "' is not live")});
         return;
     }
-    out.replies.push_back({event.ticket, Answer{.explanation = {.text = explain(*job, now)}}});
+    out.replies.push_back({event.ticket, Answer{.explanation = explain(*job, now)}});
 }
 
 void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
@@ -103,6 +148,7 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
     if (drop != nullptr && !event.succeeded) return retry_effect(event.outbox, now);
     if (drop != nullptr) deleting_.erase(drop->workspace + '\n' + drop->name);
     outbox_.erase(found);
+    count_node_effect(effect, -1);
     failures_.erase(event.outbox);
     out.writes.outbox_removed.push_back(event.outbox);
     if (const auto* start = std::get_if<StartNode>(&effect)) return node_effect_done(*start, event, now, out);
@@ -112,6 +158,8 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
         CHECK(job != jobs_.end(), "a job stays live until its outputs are published");
         if (!event.succeeded) job->second.head.error = explain_unpublished(event.code, event.message);
         job->second.may_have_staged = !event.succeeded;
+        const bool canceled = job->second.head.cancel_requested_at.has_value();
+        if (publish->again && event.succeeded && !canceled) return requeue(job->second, now, out);
         conclude(job->second, now, out);
     }
 }
@@ -120,7 +168,6 @@ void Plane::retry_effect(std::int64_t outbox, Instant now) {
     Duration delay = settings_.retry_delay;
     for (int past = failures_[outbox]++; past > 0 && delay < settings_.retry_delay_max; --past) delay *= 2;
     retries_.push_back({now + std::min(delay, settings_.retry_delay_max), outbox});
-    next_wake_ = std::min(next_wake_.value_or(retries_.back().at), retries_.back().at);
 }
 
 void Plane::apply_one(const Tick&, Instant, Outcome&) {}
@@ -150,20 +197,21 @@ void Plane::record(const Node& node, std::string detail, Instant now, Outcome& o
 void Plane::add_effect(Effect effect, Outcome& out) {
     OutboxEntry entry{++last_outbox_, std::move(effect)};
     outbox_[entry.id] = entry;
+    count_node_effect(entry.effect, 1);
     out.writes.outbox_added.push_back(entry);
     out.effects.push_back(std::move(entry));
 }
 
-bool Plane::has_effect_for(NodeId node) const {
-    return std::ranges::any_of(outbox_, [&](const auto& pair) {
-        const auto* start = std::get_if<StartNode>(&pair.second.effect);
-        const auto* stop = std::get_if<StopNode>(&pair.second.effect);
-        return (start != nullptr && start->node == node) || (stop != nullptr && stop->node == node);
-    });
+void Plane::count_node_effect(const Effect& effect, int change) {
+    NodeId node;
+    if (const auto* start = std::get_if<StartNode>(&effect)) node = start->node;
+    if (const auto* stop = std::get_if<StopNode>(&effect)) node = stop->node;
+    if (node && (node_effects_[node] += change) == 0) node_effects_.erase(node);
 }
 
-// Rows changed several times within a batch are written once, in their last state.
-void Plane::flush(Outcome& out) {
+bool Plane::has_effect_for(NodeId node) const { return node_effects_.contains(node); }
+
+void Plane::flush_jobs(Outcome& out) {
     for (auto& [id, job] : added_) {
         const auto live = jobs_.find(id);
         const auto ended = ended_jobs_.find(id);
@@ -186,6 +234,12 @@ void Plane::flush(Outcome& out) {
         ++head.version;
         out.writes.jobs_changed.push_back(std::move(head));
     }
+}
+
+// Rows changed several times within a batch are written once, in their last state.
+void Plane::flush(Outcome& out) {
+    flush_jobs(out);
+    for (const PoolId id : std::exchange(emptied_pools_, {})) remove_pool_if_unused(id, out);
     for (const TaskRef& ref : changed_tasks_) {
         const auto live = tasks_.find(ref);
         if (live == tasks_.end()) continue;
@@ -204,10 +258,7 @@ void Plane::flush(Outcome& out) {
         live->second.stored = live->second.row;
         out.writes.nodes.push_back(live->second.row);
     }
-    for (auto& [id, node] : gone_nodes_) {
-        ++node.version;
-        out.writes.nodes.push_back(std::move(node));
-    }
+    out.writes.nodes_removed.insert(out.writes.nodes_removed.end(), gone_nodes_.begin(), gone_nodes_.end());
     for (const PoolId id : changed_pools_) {
         Pool& row = pools_.at(id).row;
         ++row.version;
@@ -240,6 +291,8 @@ LiveRows Plane::rows() const {
     }
     for (const auto& [id, node] : nodes_) rows.nodes.push_back(node.row);
     for (const auto& [id, pool] : pools_) rows.pools.push_back(pool.row);
+    for (const auto& [key, quota] : quotas_) rows.quotas.push_back(quota);
+    for (const auto& [key, lock] : locks_) rows.locks.push_back(lock);
     rows.outbox = outbox();
     rows.last_job = last_job_;
     rows.last_node = last_node_;
@@ -258,7 +311,8 @@ std::vector<OutboxEntry> Plane::outbox() const {
 Census Plane::census() const {
     Census census{.jobs_live = jobs_.size(), .outbox = outbox_.size()};
     for (const auto& [id, pool] : pools_)
-        if (!pool.queue.empty()) census.queued_by_reason[waiting_reason(pool)] += pool.queue.size();
+        if (const std::size_t queued = scheduler_.queue(id).size(); queued > 0)
+            census.queued_by_reason[std::string(name_of(scheduler_.why_waiting(id)))] += queued;
     for (const auto& [id, node] : nodes_) ++census.nodes_by_state[std::string(name_of(node.row.state))];
     return census;
 }

@@ -15,18 +15,22 @@
 #include <vector>
 
 #include "core/plane/events.h"
+#include "core/quota/quota_book.h"
+#include "core/schedule/scheduler.h"
 
 namespace lavant::plane {
 
 struct Settings {
-    Resources capacity;  // of all nodes together; what is promised never exceeds it
+    Resources capacity;                       // of all nodes together; what is promised never exceeds it
+    std::vector<std::string> gpu_names = {};  // of the machine's devices, capacity.gpus of them
+    QuotaDefaults quotas = {};
     Duration lease = std::chrono::seconds{600};
     Duration lease_margin = std::chrono::seconds{30};
     Duration heartbeat = std::chrono::seconds{10};
     Duration start_timeout = std::chrono::seconds{120};  // from request to Hello
     Duration stop_grace = std::chrono::seconds{10};      // from SIGTERM to SIGKILL
     Duration retry_delay = std::chrono::seconds{5};      // of effects and of nodes that did not start
-    Duration retry_delay_max = std::chrono::minutes{5};  // of effects, whose delay doubles with every failure
+    Duration retry_delay_max = std::chrono::minutes{5};  // of both; the delay doubles with every failure
     Duration late_wake = std::chrono::seconds{5};        // later than planned by this much: we were suspended
 };
 
@@ -40,7 +44,7 @@ struct Census {
 
 class Plane {
  public:
-    explicit Plane(Settings settings) : settings_(std::move(settings)) {}
+    explicit Plane(Settings settings);
     // Every node gets a full lease from `now`.
     Plane(Settings settings, const LiveRows& rows, Instant now);
 
@@ -48,7 +52,7 @@ class Plane {
     // Places what can be placed, grows and shrinks pools, acts on what is due. Then puts every changed row
     // into `out`.
     void decide(Instant now, Outcome& out);
-    std::optional<Instant> next_wake() const { return next_wake_; }
+    std::optional<Instant> next_wake() const;
 
     bool is_live(const std::string& workspace, const std::string& name) const;
     const JobHead* find_job(JobId id) const;
@@ -62,21 +66,15 @@ class Plane {
         std::vector<TaskRef> tasks;    // of the current attempt
         bool is_new = false;           // not yet in the store: the row is in `added_`
         bool may_have_staged = false;  // files of the current attempt that are not published
-    };
-    struct QueueKey {  // highest priority first, then oldest
-        int rank = 0;
-        JobId job;
-        auto operator<=>(const QueueKey&) const = default;
+        bool goes_again = false;       // its files are put away, then it waits for another attempt
     };
     struct LivePool {
         Pool row;
-        std::set<QueueKey> queue;
-        std::int64_t queued_instances = 0;
-        std::set<NodeId> idle;
-        std::set<NodeId> nodes;  // all that are not gone
-        int starting = 0;
+        std::int64_t jobs = 0;                 // live ones
         std::optional<Instant> blocked_until;  // after a node did not start
         std::string blocked_by;
+        int start_failures = 0;                // in a row
+        std::optional<Duration> usual_length;  // of its jobs, the latest counting most
     };
     struct LiveNode {
         Node row;
@@ -85,13 +83,11 @@ class Plane {
         Instant last_heard{};
         Instant last_effect{};  // when its provider last did something for it
         std::string host;
-        std::optional<TaskRef> task;
+        std::set<TaskRef> tasks;
+        std::optional<Instant> evicted_by;  // its tasks have until then to end
+        std::optional<Instant> due;         // its place in due_
     };
-    struct Starved {  // the pool whose head job waits for room, and that job's place
-        QueueKey head;
-        PoolId pool;
-        bool operator==(const Starved&) const = default;
-    };
+    class Carrier;  // carries out what the scheduler decides
     struct Retry {
         Instant at{};
         std::int64_t outbox = 0;
@@ -113,7 +109,9 @@ class Plane {
     void add_effect(Effect effect, Outcome& out);
     void retry_effect(std::int64_t outbox, Instant now);
     bool has_effect_for(NodeId node) const;
+    void count_node_effect(const Effect& effect, int change);
     void flush(Outcome& out);
+    void flush_jobs(Outcome& out);
 
     // plane_jobs.cpp: the life of a job
     void apply_one(const SubmitJob& event, Instant now, Outcome& out);
@@ -126,13 +124,13 @@ class Plane {
     void end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant now, Outcome& out);
     void settle_attempt(LiveJob& job, Instant now, Outcome& out);
     void conclude(LiveJob& job, Instant now, Outcome& out);
-    void requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out);
+    void requeue(LiveJob& job, Instant now, Outcome& out);
     void set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out);
-    void enqueue(LiveJob& job);
-    void dequeue(LiveJob& job);
+    schedule::Ask ask_of(const JobHead& head);
     void forget_attempt(LiveJob& job, Outcome& out);
     const Task* failed_task(const LiveJob& job) const;
-    LivePool& pool_for(const Pool& wanted);
+    bool runs_out_of_tries(const LiveJob& job, const Task& failed) const;
+    [[nodiscard]] Result<PoolId> pool_for(const Pool& wanted);
     const JobHead* ended_in_this_batch(const std::string& workspace, const std::string& name) const;
     LiveJob* live_job(const std::string& workspace, const std::string& name);
 
@@ -149,26 +147,49 @@ class Plane {
     void set_state(LiveNode& node, NodeState state, std::string reason, Instant now, Outcome& out);
     void lose_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
     void drain_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
+    void evict_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
+    void stop_when_empty(LiveNode& node, Outcome& out);
+    void node_did_not_start(LivePool& pool, const std::string& why, Instant now);
     void check_nodes(Instant now, Outcome& out);
+    void check_node(LiveNode& node, Instant now, Outcome& out);
+    std::optional<Instant> due_of(const LiveNode& node) const;
+    void set_due(LiveNode& node, std::optional<Instant> due);
     LiveNode* linked_node(NodeId id, std::uint64_t link);
 
-    // plane_schedule.cpp: who runs where, and how many nodes there are
-    void place(LivePool& pool, Instant now, Outcome& out);
-    void place_job(LivePool& pool, LiveJob& job, Instant now, Outcome& out);
-    void grow(Instant now, Outcome& out);
-    void make_room(const LivePool& wanting, Instant now, Outcome& out);
-    void request_node(LivePool& pool, Instant now, Outcome& out);
-    std::int64_t nodes_wanted(const LivePool& pool) const;
-    std::string waiting_reason(const LivePool& pool) const;
-    std::string explain(const LiveJob& job, Instant now) const;
-    std::string explain_placed(const LiveJob& job, Instant now) const;
-    std::string running_now(const LivePool* pool) const;
+    // plane_computes.cpp: clusters, quotas, locks
+    const Lock* lock_over(const Pool& pool) const;
+    void apply_locks();
+    void remove_pool_if_unused(PoolId pool, Outcome& out);
+    std::string holders_of(const QuotaKey& key) const;
+    [[nodiscard]] Result<std::string> check_quota(PoolId pool, const JobHead& head) const;
+    [[nodiscard]] Result<void> check_compute(const PutCompute& event, const Pool& wanted) const;
+    void record_lock(const Lock& lock, std::string what, const std::string& who, Instant now, Outcome& out);
+    void record_compute(const Pool& pool, std::string what, std::string detail, Instant now, Outcome& out);
+    [[nodiscard]] Result<void> check_compute_quota(const Pool& pool, std::int64_t held) const;
+
+    // plane_schedule.cpp: what the scheduler decides is carried out
+    void place_job(LiveJob& job, const std::vector<NodeId>& nodes, Instant now, Outcome& out);
+    void request_node(PoolId pool, Instant now, Outcome& out);
+    std::string take_gpus(int count);
+    std::string free_gpus_of(const LiveNode& node, int count) const;
+    int take_ports(int count);
     void send_start(const Task& task, Outcome& out) const;
     void send_stop_if_doomed(const Task& task, Outcome& out) const;
+    bool is_evicted(const LiveJob& job) const;
+    void write_usage(const Task& task, const LiveJob& job, Instant now, Outcome& out) const;
+    void write_usage(const Node& node, Instant now, Outcome& out) const;
+
+    // plane_explain.cpp
+    Explanation explain(const LiveJob& job, Instant now) const;
+    std::string explain_placed(const LiveJob& job, Instant now) const;
+    std::string reason_in_words(const LivePool& pool, schedule::Wait wait, Explanation& why) const;
+    std::string running_now(const LivePool* pool) const;
 
     Settings settings_;
+    schedule::Scheduler scheduler_;
     std::map<JobId, LiveJob> jobs_;
-    std::unordered_map<std::string, JobId> names_;  // looked up, never iterated
+    std::unordered_map<std::string, JobId> names_;                 // looked up, never iterated
+    std::unordered_map<std::string, schedule::UserNumber> users_;  // likewise
     std::map<PoolId, LivePool> pools_;
     std::map<std::string, PoolId> pool_keys_;
     std::map<NodeId, LiveNode> nodes_;
@@ -177,9 +198,14 @@ class Plane {
     std::set<std::string> deleting_;  // names whose files are still there: see DropJobFiles
     std::vector<Retry> retries_;
     std::map<std::int64_t, int> failures_;  // of effects that are still in the outbox
-    Resources promised_;
-    std::optional<Starved> starved_;
-    std::optional<Instant> next_wake_;
+    std::map<NodeId, int> node_effects_;    // how many of the outbox are about a node
+    std::map<std::pair<QuotaKey, QuotaLevel>, Quota> quotas_;
+    std::map<std::pair<std::string, std::string>, Lock> locks_;  // by scope and name
+    std::set<std::string> free_gpus_;
+    std::map<int, int> ports_;                  // taken ones: the first, how many
+    std::set<std::pair<Instant, NodeId>> due_;  // when a node is to be looked at
+    std::set<PoolId> blocked_;                  // those with blocked_until
+    std::optional<Instant> born_;               // until the first decision
     std::int64_t last_job_ = 0;
     std::int64_t last_node_ = 0;
     std::int64_t last_pool_ = 0;
@@ -194,8 +220,8 @@ class Plane {
     std::set<PoolId> changed_pools_;
     std::map<JobId, JobHead> ended_jobs_;  // no longer live, to be written once more
     std::map<TaskRef, Task> ended_tasks_;
-    std::map<NodeId, Node> gone_nodes_;
-    std::set<PoolId> unsettled_;  // pools that decide() must look at
+    std::vector<NodeId> gone_nodes_;
+    std::set<PoolId> emptied_pools_;  // whose rows may go
 };
 
 }  // namespace lavant::plane

@@ -78,14 +78,23 @@ TEST(PlaneEnds, KeepsTheCauseOfAJobThatFailedBeforeItsOutputsCouldNotBePublished
     EXPECT_EQ(world.status("b"), "Canceled");
 }
 
-TEST(PlaneEnds, DropsWhatAnAttemptStagedThatIsNotPublished) {
+TEST(PlaneEnds, KeepsWhatAnAttemptLeftForTheNextOne) {
     World world;
     world.retry.on_exit_codes = {75};
     world.carry_out(world.submit("a"));
     const Outcome again = world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75, .has_outputs = true});
-    EXPECT_EQ(count_effects<PublishOutputs>(again), 0);
-    ASSERT_EQ(count_effects<DropStaged>(again), 1);
-    EXPECT_EQ(effect_of<DropStaged>(again), (DropStaged{{1}, 1}));
+    EXPECT_EQ(effect_of<PublishOutputs>(again), (PublishOutputs{{1}, "w", "a", 1, true, false}));
+    EXPECT_EQ(count<StartTask>(again), 0) << "the next attempt waits for what this one left";
+    EXPECT_EQ(world.heads["a"].attempt, 1);
+    const Outcome kept = world.apply(EffectDone{effect_id<PublishOutputs>(again)});
+    EXPECT_EQ(count_effects<DropStaged>(kept), 0);
+    EXPECT_EQ(world.heads["a"].attempt, 2);
+    EXPECT_EQ(world.heads["a"].retries_used, 1);
+    ASSERT_EQ(count<StartTask>(kept), 1);
+    for (const Send& send : kept.sends)
+        if (const auto* start = std::get_if<StartTask>(&send.message)) {
+            EXPECT_TRUE(start->resume);
+        }
 
     const Outcome ended = world.report(1, {{1}, 2, 0}, TaskPhase::Ended, {.has_outputs = true});
     EXPECT_EQ(count_effects<DropStaged>(ended), 0);
@@ -117,8 +126,11 @@ TEST(PlaneEnds, DropsWhatALostTaskMayHaveStaged) {
     world.carry_out(world.submit("a"));
     world.report(1, kFirst, TaskPhase::Running);
     const Outcome lost = world.link(1);  // without the task
-    EXPECT_EQ(effect_of<DropStaged>(lost), (DropStaged{{1}, 1}));
+    EXPECT_EQ(effect_of<PublishOutputs>(lost), (PublishOutputs{{1}, "w", "a", 1, true, true}));
+    world.carry_out(lost);
     EXPECT_EQ(world.heads["a"].attempt, 2);
+    EXPECT_EQ(world.heads["a"].retries_used, 0) << "the node's fault, not the job's";
+    EXPECT_EQ(world.heads["a"].preemptions, 1);
 }
 
 TEST(PlaneEnds, KeepsWhatAFailedJobWroteAndTellsWhy) {

@@ -22,26 +22,51 @@ const JobHead* Plane::ended_in_this_batch(const std::string& workspace, const st
     return nullptr;
 }
 
-Plane::LivePool& Plane::pool_for(const Pool& wanted) {
+// A compute's pool must be there; a serverless one is made when it is needed.
+Result<PoolId> Plane::pool_for(const Pool& wanted) {
     const std::string key = wanted.workspace + '\n' + wanted.key;
     const auto found = pool_keys_.find(key);
     if (found != pool_keys_.end()) {
         LivePool& pool = pools_.at(found->second);
         // The machine may have changed since the pool was made; its nodes stay as they are.
-        if (pool.nodes.empty() && pool.row.node_resources != wanted.node_resources) {
+        if (pool.row.is_serverless() && scheduler_.view(pool.row.id).nodes == 0 &&
+            pool.row.node_resources != wanted.node_resources) {
             pool.row.node_resources = wanted.node_resources;
+            pool.row.terms.node_limit = wanted.terms.node_limit;
+            scheduler_.put_pool(pool.row);
             changed_pools_.insert(pool.row.id);
         }
-        return pool;
+        return found->second;
     }
+    if (!wanted.is_serverless() || wanted.key.starts_with("compute/"))
+        return fail(ErrorCode::NotFound,
+                    "the compute was deleted; name another one, or leave compute out to "
+                    "run serverless");
     const PoolId id{++last_pool_};
     LivePool& pool = pools_[id];
     pool.row = wanted;
     pool.row.id = id;
     pool.row.version = 0;
     pool_keys_[key] = id;
+    scheduler_.put_pool(pool.row);
+    scheduler_.set_locked(id, lock_over(pool.row) != nullptr);
     changed_pools_.insert(id);
-    return pool;
+    return id;
+}
+
+schedule::Ask Plane::ask_of(const JobHead& head) {
+    const auto [user, added] =
+        users_.try_emplace(head.demand.user, static_cast<schedule::UserNumber>(users_.size()));
+    Resources on_node;
+    for (int i = 0; i < head.demand.processes; ++i) on_node += head.demand.task;
+    return {.job = head.id,
+            .pool = head.pool,
+            .rank = -head.priority,
+            .user = user->second,
+            .instances = head.instances,
+            .on_node = on_node,
+            .bound = head.demand.bound,
+            .since = head.submitted_at};
 }
 
 void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
@@ -69,7 +94,13 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
                                 "the queue is full; wait for jobs to end, then submit again")});
         return;
     }
-    const PoolId pool = pool_for(event.pool).row.id;
+    Result<PoolId> pool = pool_for(event.pool);
+    Result<std::string> queue_warning = pool ? check_quota(*pool, asked) : fail(pool.error());
+    if (!queue_warning) {
+        if (pool) emptied_pools_.insert(*pool);
+        out.replies.push_back({event.ticket, fail(queue_warning.error())});
+        return;
+    }
     const JobId id{++last_job_};
     LiveJob& job = jobs_[id];
     job.is_new = true;
@@ -77,11 +108,13 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     job.head.id = id;
     job.head.version = 0;
     job.head.status = JobStatus::Queued;
-    job.head.pool = pool;
+    job.head.pool = *pool;
     job.head.attempt = 1;
     job.head.submitted_at = now;
+    job.head.queue_warning = std::move(*queue_warning);
     names_[asked.workspace + '\n' + asked.name] = id;
-    enqueue(job);
+    ++pools_.at(*pool).jobs;
+    scheduler_.job_waits(ask_of(job.head));
     record(job, "Queued", "", now, out);
 
     Job row = event.job;
@@ -109,13 +142,13 @@ void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
         job->head.canceled_by = event.who;
         job->head.cancel_requested_at = now;
         const Job answer{.head = job->head};
-        dequeue(*job);
+        scheduler_.job_waits_no_more(job->head.pool, {-job->head.priority, job->head.id});
         conclude(*job, now, out);
         const auto ended = ended_jobs_.find(answer.head.id);
         out.replies.push_back({event.ticket, Answer{.job = Job{.head = ended->second}}});
         return;
     }
-    if (job->head.status != JobStatus::CancelRequested && !publishing) {
+    if (job->head.status != JobStatus::CancelRequested && (!publishing || job->goes_again)) {
         job->head.canceled_by = event.who;
         job->head.cancel_requested_at = now;
         set_status(*job, JobStatus::CancelRequested, "asked by " + event.who, now, out);
@@ -208,12 +241,20 @@ void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant no
     task.phase = phase;
     task.end = end;
     changed_tasks_.insert(task.ref);
-    const auto node = nodes_.find(task.node);
-    if (node != nodes_.end() && node->second.task == task.ref) {
-        node->second.task.reset();
-        if (node->second.row.state == NodeState::Busy) set_state(node->second, NodeState::Idle, "", now, out);
+    LiveJob& job = jobs_.at(task.ref.job);
+    write_usage(task, job, now, out);
+    const auto found = nodes_.find(task.node);
+    if (found != nodes_.end() && found->second.tasks.erase(task.ref) > 0) {
+        LiveNode& node = found->second;
+        const bool left =
+            std::ranges::none_of(node.tasks, [&](const TaskRef& other) { return other.job == task.ref.job; });
+        if (left) scheduler_.job_leaves(task.ref.job, task.node);
+        if (node.tasks.empty() && node.row.state == NodeState::Busy)
+            set_state(node, NodeState::Idle, "", now, out);
+        else if (node.tasks.empty())
+            stop_when_empty(node, out);
     }
-    settle_attempt(jobs_.at(task.ref.job), now, out);
+    settle_attempt(job, now, out);
 }
 
 const Task* Plane::failed_task(const LiveJob& job) const {
@@ -243,23 +284,45 @@ void Plane::settle_attempt(LiveJob& job, Instant now, Outcome& out) {
     if (!all_ended) return;
     const bool canceled = job.head.cancel_requested_at.has_value();
     if (failed != nullptr && !canceled && may_retry(job.head.retry, failed->end) &&
-        job.head.retries_used < job.head.retry.retries_max)
-        return requeue(job, std::string(name_of(failed->end.reason)), now, out);
+        !runs_out_of_tries(job, *failed)) {
+        // The next attempt finds the outputs as this one left them, and its logs elsewhere.
+        const bool lost = std::ranges::any_of(
+            job.tasks, [&](const TaskRef& ref) { return tasks_.at(ref).phase == TaskPhase::Lost; });
+        job.goes_again = true;
+        add_effect(
+            PublishOutputs{job.head.id, job.head.workspace, job.head.name, job.head.attempt, true, lost},
+            out);
+        return;
+    }
     if (!outputs) return conclude(job, now, out);
     if (!canceled && job.head.status != JobStatus::Finalizing)
         set_status(job, JobStatus::Finalizing, "", now, out);
     add_effect(PublishOutputs{job.head.id, job.head.workspace, job.head.name, job.head.attempt}, out);
 }
 
-void Plane::requeue(LiveJob& job, const std::string& why, Instant now, Outcome& out) {
-    ++job.head.retries_used;
+bool Plane::runs_out_of_tries(const LiveJob& job, const Task& failed) const {
+    if (job.head.retry.retries_max == 0) return true;  // It must not run twice, whatever happens.
+    if (is_nodes_fault(failed.end.reason)) return job.head.preemptions >= limits::kLostAttempts;
+    return job.head.retries_used >= job.head.retry.retries_max;
+}
+
+void Plane::requeue(LiveJob& job, Instant now, Outcome& out) {
+    const Task* failed = failed_task(job);
+    CHECK(failed != nullptr, "an attempt is followed by another because a task of it failed");
+    const EndReason reason = failed->end.reason;
+    std::string why = "again after " + std::string(name_of(reason));
+    if (is_nodes_fault(reason)) {
+        ++job.head.preemptions;
+    } else {
+        ++job.head.retries_used;
+        why = "retry " + std::to_string(job.head.retries_used) + " of " +
+              std::to_string(job.head.retry.retries_max) + " after " + std::string(name_of(reason));
+    }
+    job.goes_again = false;
     forget_attempt(job, out);
     ++job.head.attempt;
-    set_status(job, JobStatus::Queued,
-               "retry " + std::to_string(job.head.retries_used) + " of " +
-                   std::to_string(job.head.retry.retries_max) + " after " + why,
-               now, out);
-    enqueue(job);
+    set_status(job, JobStatus::Queued, std::move(why), now, out);
+    scheduler_.job_waits(ask_of(job.head));
 }
 
 // The job ends: every task has ended and what they made is in its place, or cannot be put there (which
@@ -289,6 +352,13 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     set_status(job, status, detail, now, out);
     forget_attempt(job, out);
     names_.erase(head.workspace + '\n' + head.name);
+    LivePool& pool = pools_.at(head.pool);
+    if (--pool.jobs == 0) emptied_pools_.insert(head.pool);
+    if (status == JobStatus::Completed && head.started_at) {
+        const Duration length = now - *head.started_at;
+        pool.usual_length = pool.usual_length ? (*pool.usual_length * 3 + length) / 4 : length;
+    }
+    head.queue_warning.clear();
     ended_jobs_[head.id] = head;
     jobs_.erase(head.id);
 }
@@ -305,22 +375,8 @@ void Plane::forget_attempt(LiveJob& job, Outcome& out) {
         tasks_.erase(ref);
     }
     job.tasks.clear();
+    if (job.head.port > 0) ports_.erase(std::exchange(job.head.port, 0));
     if (std::exchange(job.may_have_staged, false)) add_effect(DropStaged{job.head.id, job.head.attempt}, out);
-}
-
-void Plane::enqueue(LiveJob& job) {
-    LivePool& pool = pools_.at(job.head.pool);
-    pool.queue.insert({-job.head.priority, job.head.id});
-    pool.queued_instances += job.head.instances;
-    unsettled_.insert(job.head.pool);
-}
-
-void Plane::dequeue(LiveJob& job) {
-    LivePool& pool = pools_.at(job.head.pool);
-    const std::size_t removed = pool.queue.erase({-job.head.priority, job.head.id});
-    CHECK(removed == 1, "a queued job is in its pool's queue");
-    pool.queued_instances -= job.head.instances;
-    unsettled_.insert(job.head.pool);
 }
 
 }  // namespace lavant::plane

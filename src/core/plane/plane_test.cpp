@@ -155,7 +155,7 @@ TEST(Plane, StopsASilentNodeAfterLeaseAndMarginAndRetriesWhenItIsGone) {
         if (Outcome out = world.tick(1s); count_effects<StopNode>(out) > 0) stopped = std::move(out);
     EXPECT_EQ(world.status("a"), "Running");
     world.carry_out(stopped);
-    EXPECT_EQ(world.heads["a"].retries_used, 1);
+    EXPECT_EQ(world.heads["a"].preemptions, 1);
     EXPECT_TRUE(world.story["a"].starts_with("Queued Preparing Running Queued")) << world.story["a"];
 }
 
@@ -165,8 +165,10 @@ TEST(Plane, GivesUpOnANodeThatCannotBeStoppedAfterASecondLease) {
     world.report(1, kFirst, TaskPhase::Running);
     for (int i = 0; i < 1250; ++i) world.tick(1s);
     EXPECT_EQ(world.status("a"), "Running");
-    for (int i = 0; i < 20; ++i) world.tick(1s);
-    EXPECT_EQ(world.heads["a"].retries_used, 1);
+    for (int i = 0; i < 20; ++i) {
+        world.put_away(world.tick(1s));
+    }
+    EXPECT_EQ(world.heads["a"].preemptions, 1);
 }
 
 TEST(Plane, AnswersWithTheEndedJobWhenItsNameIsUsedAgainInTheSameBatch) {
@@ -216,7 +218,7 @@ TEST(Plane, FencesAnAttemptThatIsNotCurrent) {
     World world;
     world.carry_out(world.submit("a"));
     for (int i = 0; i < 640; ++i) world.carry_out(world.tick(1s));
-    ASSERT_EQ(world.heads["a"].retries_used, 1);
+    ASSERT_EQ(world.heads["a"].preemptions, 1);
     // The old node comes back with a result of attempt 1: it is told to leave, and the result is not taken.
     const Outcome out = world.link(1, {{.task = kFirst, .phase = TaskPhase::Ended}});
     EXPECT_EQ(count<ReleaseNode>(out), 1);
@@ -256,8 +258,9 @@ TEST(Plane, DoesNotRepeatAnAssignmentOnAMachineThatWasRestarted) {
     const auto attempt_after = [](const std::string& boot) {
         World world;
         world.carry_out(world.submit("a"));
-        world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m1.p1"}});
-        const Outcome out = world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = boot}});
+        world.put_away(world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m1.p1"}}));
+        const Outcome out =
+            world.put_away(world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = boot}}));
         for (const Send& send : out.sends)
             if (const auto* start = std::get_if<StartTask>(&send.message)) return start->task.attempt;
         return 0;
@@ -280,7 +283,7 @@ TEST(Plane, RetriesOnlyWhatThePolicyNames) {
     World world;
     world.retry = {.retries_max = 1, .on_exit_codes = {75}};
     world.carry_out(world.submit("a"));
-    world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75});
+    world.put_away(world.report(1, kFirst, TaskPhase::Ended, {.exit_code = 75}));
     EXPECT_EQ(world.status("a"), "Preparing");
     world.report(1, {{1}, 2, 0}, TaskPhase::Ended, {.exit_code = 75});
     EXPECT_EQ(world.status("a"), "Failed");
@@ -326,7 +329,7 @@ TEST(Plane, RetriesAtOnceWhenTheProviderConfirmsThatANodeIsGone) {
     const Outcome out = world.apply(NodesHeld{.nodes = {}, .listed_at = world.now});
     EXPECT_EQ(world.status("a"), "Running");  // not before the provider has made sure
     world.carry_out(out);
-    EXPECT_EQ(world.heads["a"].retries_used, 1);
+    EXPECT_EQ(world.heads["a"].preemptions, 1);
 }
 
 TEST(Plane, WaitsAndSaysWhyWhenANodeCannotBeStarted) {
@@ -347,8 +350,8 @@ TEST(Plane, KeepsATaskThatARestartedMachineHasBegunAnew) {
     const LiveRows before = world.plane.rows();
     world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m2.p1", .tasks = {{.task = kFirst}}}});
     EXPECT_EQ(world.plane.rows().tasks, before.tasks);
-    world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m3.p1"}});
-    EXPECT_EQ(world.heads["a"].retries_used, 1);
+    world.put_away(world.apply(NodeLinked{{1}, ++world.links, {.node = {1}, .boot = "m3.p1"}}));
+    EXPECT_EQ(world.heads["a"].preemptions, 1);
 }
 
 TEST(Plane, IsMadeAnewFromItsRows) {

@@ -66,6 +66,16 @@ class World {
                 carry_out(link(static_cast<int>(start->node.value)));
         }
     }
+    // What an attempt left is put away, and the next one begins.
+    Outcome put_away(Outcome out) {
+        while (true) {
+            std::optional<std::int64_t> publish;
+            for (const OutboxEntry& entry : out.effects)
+                if (std::holds_alternative<PublishOutputs>(entry.effect)) publish = entry.id;
+            if (!publish) return out;
+            out = apply(EffectDone{*publish, true, ""});
+        }
+    }
     Outcome report(int node, TaskRef task, TaskPhase phase, TaskEnd end = {}) {
         return apply(
             TaskReported{{node}, links_of(node), {.task = task, .phase = phase, .end = std::move(end)}});

@@ -23,6 +23,11 @@ std::string exit_message(const TaskEnd& end) {
 
 }  // namespace
 
+bool is_nodes_fault(EndReason reason) {
+    return reason == EndReason::NodeLost || reason == EndReason::LeaseExpired ||
+           reason == EndReason::Preempted;
+}
+
 bool may_retry(const RetryPolicy& policy, const TaskEnd& end) {
     switch (end.reason) {
         case EndReason::NodeLost:

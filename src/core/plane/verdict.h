@@ -9,6 +9,8 @@
 
 namespace lavant::plane {
 
+// The node went, not what ran there: such an end does not use up a user's retries.
+bool is_nodes_fault(EndReason reason);
 bool may_retry(const RetryPolicy& policy, const TaskEnd& end);
 
 // Whether what failed this way may succeed when it is tried again.

@@ -1,0 +1,92 @@
+#include "core/quota/quota_answer.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/model/size.h"
+
+namespace lavant {
+namespace {
+
+constexpr std::size_t kSizesNamed = 3;
+
+std::string cores(std::int64_t count) { return std::to_string(count) + (count == 1 ? " vCPU" : " vCPUs"); }
+
+std::string how_to_ask(const QuotaKey& key, std::int64_t needed) {
+    return "`lavant quota request --family " + (key.family.empty() ? "total" : key.family) + " --cores " +
+           std::to_string(needed) + (key.tier == Tier::LowPriority ? " --tier low_priority" : "") + "`";
+}
+
+bool fits(const QuotaBook& quotas, const Size& size, const PoolTerms& terms, int nodes) {
+    const std::int64_t needed = size.resources.cpu_millis / 1000 * nodes;
+    return needed <= quotas.limit({terms.location, size.family, terms.tier}) &&
+           needed <= quotas.limit({terms.location, "", terms.tier});
+}
+
+// The most alike first: as many GPUs, then nearly as many vCPUs.
+std::string sizes_that_fit(const QuotaBook& quotas, const QuotaAsk& ask) {
+    const PoolTerms& terms = ask.pool.terms;
+    const int gpus = terms.node_limit.gpus;
+    std::vector<const Size*> found;
+    for (const Size& size : size_catalogue())
+        if (size.name != ask.pool.size && fits(quotas, size, terms, ask.nodes)) found.push_back(&size);
+    std::ranges::stable_sort(found, {}, [&](const Size* size) {
+        return std::pair(std::abs(size->resources.gpus - gpus),
+                         std::abs(size->resources.cpu_millis / 1000 - terms.vcpus));
+    });
+    std::string names;
+    for (std::size_t i = 0; i < std::min(found.size(), kSizesNamed); ++i)
+        names +=
+            (i == 0 ? "" : ", ") + found[i]->name + " (" + cores(found[i]->resources.cpu_millis / 1000) +
+            (found[i]->resources.gpus > 0 ? ", " + std::to_string(found[i]->resources.gpus) + " GPUs" : "") +
+            ")";
+    return names;
+}
+
+std::string yaml_that_works(const QuotaAsk& ask, std::int64_t count) {
+    if (ask.word == "instance_count")
+        return "\nThis would run:\n\nresources:\n  instance_type: " + ask.pool.size +
+               "\n  instance_count: " + std::to_string(count) + "\n";
+    return "\nThis would be made:\n\nsize: " + ask.pool.size + "\n" + ask.word + ": " +
+           std::to_string(count) + "\n";
+}
+
+}  // namespace
+
+std::string in_words(const QuotaKey& key) {
+    return (key.family.empty() ? "all families" : key.family) + " in " + key.location + ", " +
+           std::string(key.tier == Tier::Dedicated ? "dedicated" : "low priority");
+}
+
+Result<const QuotaKey*> check_limits(const QuotaBook& quotas, const QuotaUsage& used, const QuotaAsk& ask,
+                                     const std::vector<QuotaKey>& keys) {
+    const PoolTerms& terms = ask.pool.terms;
+    const std::int64_t needed = static_cast<std::int64_t>(ask.nodes) * terms.vcpus;
+    const QuotaKey* short_now = nullptr;
+    for (const QuotaKey& key : keys) {
+        const std::int64_t limit = quotas.limit(key);
+        const auto found = used.find(key);
+        if (limit - (found == used.end() ? 0 : found->second) < needed && short_now == nullptr)
+            short_now = &key;
+        if (needed <= limit) continue;
+        const std::string have = "the quota of " + in_words(key) + ", is " + cores(limit);
+        std::string message;
+        if (limit < terms.vcpus) {
+            message = "there is no quota for " + ask.pool.size + ": " + have + ", and one node needs " +
+                      std::to_string(terms.vcpus);
+            const std::string sizes = sizes_that_fit(quotas, ask);
+            if (!sizes.empty()) message += ". Sizes that fit: " + sizes;
+            message += ". Or ask for quota: " + how_to_ask(key, needed);
+        } else {
+            const std::int64_t most = limit / terms.vcpus;
+            message = have + ", and " + std::to_string(ask.nodes) + " nodes of " + ask.pool.size + " need " +
+                      std::to_string(needed) + ": at most " + std::to_string(most) +
+                      (most == 1 ? " fits" : " fit") + ". Lower " + ask.word + " to " + std::to_string(most) +
+                      ", or ask for quota: " + how_to_ask(key, needed) + "." + yaml_that_works(ask, most);
+        }
+        return fail(Error{ErrorCode::InvalidArgument, message, {{ask.field, message, 0, 0}}});
+    }
+    return short_now;
+}
+
+}  // namespace lavant

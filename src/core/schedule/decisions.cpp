@@ -1,0 +1,246 @@
+// Decisions: who is placed, which pools grow, who makes room.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/schedule/scheduler.h"
+
+namespace lavant::schedule {
+namespace {
+
+constexpr Turn kLast{INT32_MAX, {}};  // of a pool that only wants its minimum
+
+}  // namespace
+
+void Scheduler::update(LivePool& pool) {
+    std::optional<Turn> turn;
+    if (!pool.locked && !pool.blocked && nodes_wanted(pool) > 0)
+        turn = pool.queue.empty() ? kLast : turn_of(pool.queue.oldest());
+    if (turn != pool.wanting) {
+        if (pool.wanting) wanting_.erase({*pool.wanting, pool.row.id});
+        if (turn) wanting_.insert({*turn, pool.row.id});
+        pool.wanting = turn;
+    }
+    std::optional<Instant> due;
+    if (!pool.queue.empty()) due = pool.queue.oldest().since + settings_.overtaken_max;
+    if (!pool.ends.empty()) due = std::min(due.value_or(Instant::max()), pool.ends.begin()->first);
+    if (due != pool.due) {
+        if (pool.due) due_.erase({*pool.due, pool.row.id});
+        if (due) due_.insert({*due, pool.row.id});
+        pool.due = due;
+    }
+}
+
+// A job may have become too old to be overtaken, or runs longer than it should have: its end is not known any
+// more.
+void Scheduler::pass_time(Instant now) {
+    while (!due_.empty() && due_.begin()->first <= now) {
+        const PoolId id = due_.begin()->second;
+        due_.erase(due_.begin());
+        LivePool& pool = touch(id);
+        pool.due.reset();
+        const auto late = pool.ends.upper_bound({now, INT32_MAX});
+        pool.ends.erase(pool.ends.begin(), late);
+        if (!pool.ends.empty()) {
+            pool.due = pool.ends.begin()->first;
+            due_.insert({*pool.due, id});
+        }
+    }
+}
+
+void Scheduler::decide(Instant now, Actions& actions) {
+    pass_time(now);
+    while (true) {
+        const Growth growth = plan_growth();
+        if (starved_ != growth.starved) {
+            starved_ = growth.starved;
+            for (const auto& [id, pool] : pools_)
+                if (!pool.queue.empty()) unsettled_.insert(id);
+        }
+        if (unsettled_.empty()) {
+            grow(growth, actions);
+            break;
+        }
+        std::set<PoolId> looked_at;
+        std::swap(looked_at, unsettled_);
+        for (const PoolId id : looked_at) {
+            place_waiting(pools_.at(id), now, actions);
+            shrink(pools_.at(id), actions);
+        }
+        unsettled_.clear();  // Each pool was looked at until it had nothing to do.
+    }
+    unsettled_.clear();  // Nodes that were asked for are of use when they are there.
+}
+
+std::optional<std::vector<NodeId>> Scheduler::find_nodes(const LivePool& pool, const Ask& ask) const {
+    const auto needs = static_cast<std::size_t>(ask.instances);
+    if (!pool.row.terms.packed) {
+        if (pool.idle.size() < needs) return std::nullopt;
+        return std::vector<NodeId>(pool.idle.begin(), std::next(pool.idle.begin(), ask.instances));
+    }
+    std::vector<NodeId> nodes;
+    for (const NodeId id : pool.open) {
+        Resources after = nodes_.at(id).used;
+        after += ask.on_node;
+        if (after.fits_in(pool.row.terms.node_limit)) nodes.push_back(id);
+        if (nodes.size() == needs) return nodes;
+    }
+    return std::nullopt;
+}
+
+bool Scheduler::place(LivePool& pool, const Ask& ask, Actions& actions) {
+    const auto nodes = find_nodes(pool, ask);
+    if (nodes) actions.place(Ask(ask), *nodes);
+    return nodes.has_value();
+}
+
+void Scheduler::place_waiting(LivePool& pool, Instant now, Actions& actions) {
+    while (!pool.queue.empty()) {
+        // While somebody older waits for room on the machine, only those who are older still go first.
+        const bool held = starved_ && starved_->pool != pool.row.id;
+        const Ask& head = held ? pool.queue.oldest() : pool.queue.next(now, settings_.overtaken_max);
+        if (held && starved_->head < turn_of(head)) return;
+        if (place(pool, head, actions)) continue;
+        if (!held) backfill(pool, Ask(head), now, actions);
+        return;
+    }
+}
+
+// Behind a job that has to wait, others may use the nodes that it cannot use yet, if none that came before
+// them starts later for it, by what is known for certain: a job whose end nobody knows may run for ever.
+void Scheduler::backfill(LivePool& pool, const Ask& head, Instant now, Actions& actions) {
+    if (pool.idle.empty() || pool.queue.size() < 2 || pool.row.terms.packed) return;
+    Profile profile(now, static_cast<int>(pool.idle.size()));
+    const bool grows = !pool.locked && !pool.blocked;
+    const auto coming = pool.starting + (grows ? static_cast<int>(nodes_wanted(pool)) : 0);
+    if (coming > 0) profile.add_from(now + settings_.start_estimate, coming);
+    std::size_t looked_at = 0;
+    for (const auto& [at, nodes] : pool.ends) {
+        if (++looked_at > 10 * settings_.backfill_depth) break;
+        profile.add_from(at, nodes);
+    }
+    const auto starts = profile.earliest(head.instances, head.bound);
+    if (!starts) return;
+    profile.reserve(*starts, head.instances, head.bound);
+    std::vector<Ask> behind;
+    for (const Ask* ask : pool.queue.first(settings_.backfill_depth))
+        if (ask->job != head.job) behind.push_back(*ask);
+    for (const Ask& ask : behind) {
+        if (pool.idle.empty()) return;
+        const auto at = profile.earliest(ask.instances, ask.bound);
+        if (!at) continue;
+        profile.reserve(*at, ask.instances, ask.bound);
+        if (*at == now) place(pool, ask, actions);
+    }
+}
+
+// Its maximum was lowered, or it is being deleted.
+void Scheduler::shrink(LivePool& pool, Actions& actions) {
+    while (!pool.locked && !pool.idle.empty() && std::ssize(pool.nodes) - pool.leaving > pool.row.nodes_max)
+        actions.release(*pool.idle.rbegin(),
+                        pool.row.leaving ? "its cluster is deleted" : "above the maximum");
+}
+
+// Pools ask for nodes in the order of the jobs at their heads. One that does not fit on the machine holds
+// back those behind it, also in the use of nodes that are there: a stream of small jobs cannot keep a large
+// one waiting for ever.
+Scheduler::Growth Scheduler::plan_growth() const {
+    Growth growth;
+    Resources promised = promised_;
+    QuotaUsage cores;
+    for (const auto& [turn, id] : wanting_) {
+        const LivePool& pool = pools_.at(id);
+        int count = 0;
+        for (std::int64_t wanted = nodes_wanted(pool); wanted > 0; --wanted) {
+            if (!quota_allows(pool, cores)) {
+                growth.short_of_quota.push_back(id);
+                break;
+            }
+            Resources after = promised;
+            after += pool.row.node_resources;
+            if (!after.fits_in(settings_.capacity)) {
+                // A minimum that is missing is worth nobody's place.
+                if (!pool.queue.empty()) growth.short_of_room = id;
+                break;
+            }
+            promised = after;
+            if (pool.row.is_serverless())
+                for (const QuotaKey& key : pool.quota) cores[key] += pool.row.terms.vcpus;
+            ++count;
+        }
+        if (count > 0) growth.requests.emplace_back(id, count);
+        if (growth.short_of_room) {
+            // A pool whose head can run on the nodes it has only wants to go faster: it holds nobody back.
+            const std::int64_t staying = std::ssize(pool.nodes) - pool.leaving;
+            if (pool.row.terms.packed || staying < pool.queue.oldest().instances)
+                growth.starved = Starved{turn, id};
+            break;
+        }
+    }
+    return growth;
+}
+
+void Scheduler::grow(const Growth& growth, Actions& actions) {
+    for (const auto& [id, count] : growth.requests)
+        for (int i = 0; i < count; ++i) actions.request(id);
+    for (const PoolId id : growth.short_of_quota) make_quota_room(pools_.at(id), actions);
+    if (growth.short_of_room) make_room(pools_.at(*growth.short_of_room), actions);
+}
+
+bool Scheduler::yields_to(const LivePool& pool, const LivePool& wanting) const {
+    if (pool.row.id == wanting.row.id || pool.locked) return false;
+    if (std::ssize(pool.nodes) - pool.leaving <= pool.row.nodes_min) return false;
+    return pool.queue.empty() || turn_of(wanting.queue.oldest()) < turn_of(pool.queue.oldest());
+}
+
+std::int64_t Scheduler::nodes_missing_for_head(const LivePool& pool) const {
+    const std::int64_t free = std::ssize(pool.idle) + pool.starting;
+    return std::max<std::int64_t>(1, pool.queue.oldest().instances - free);
+}
+
+// Idle nodes that no older job waits for make room; if they do not suffice, dedicated work takes nodes of low
+// priority back, those of the youngest jobs first. Their place is free when the provider says that they are
+// gone.
+void Scheduler::make_room(const LivePool& wanting, Actions& actions) {
+    const std::string why = "makes room for " + wanting.row.key;
+    Resources needed;
+    for (std::int64_t i = nodes_missing_for_head(wanting); i > 0; --i) needed += wanting.row.node_resources;
+    const auto suffices = [&] {
+        Resources after = promised_;
+        after -= leaving_;
+        after += needed;
+        return after.fits_in(settings_.capacity);
+    };
+    if (suffices()) return;
+    for (auto& [id, pool] : pools_)
+        while (!suffices() && !pool.idle.empty() && yields_to(pool, wanting))
+            actions.release(*pool.idle.begin(), why);
+    const bool runs = std::ssize(wanting.nodes) - wanting.leaving >= wanting.queue.oldest().instances;
+    if (wanting.row.terms.tier != Tier::Dedicated || runs) return;
+    const std::vector<Turn> youngest(spot_running_.rbegin(), spot_running_.rend());
+    for (const Turn& turn : youngest) {
+        const std::set<NodeId> nodes = running_.at(turn.job).nodes;
+        for (const NodeId id : nodes) {
+            if (suffices()) return;
+            if (nodes_.at(id).state == State::Ready && !pools_.at(nodes_.at(id).pool).locked)
+                actions.preempt(id, why);
+        }
+    }
+}
+
+// Idle serverless nodes of other sizes give their cores back.
+void Scheduler::make_quota_room(const LivePool& wanting, Actions& actions) {
+    if (wanting.queue.empty()) return;
+    const PoolTerms& terms = wanting.row.terms;
+    for (auto& [id, pool] : pools_) {
+        const PoolTerms& other = pool.row.terms;
+        const bool shares =
+            pool.row.is_serverless() && other.location == terms.location && other.tier == terms.tier;
+        const bool leaves = shares && pool.leaving > 0;
+        if (leaves) return;  // What is on its way may suffice.
+        if (shares && !pool.idle.empty() && yields_to(pool, wanting))
+            return actions.release(*pool.idle.begin(), "gives its cores to " + wanting.row.key);
+    }
+}
+
+}  // namespace lavant::schedule
