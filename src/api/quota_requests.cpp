@@ -7,6 +7,7 @@
 #include "api/quota_rows.h"
 #include "api/request_body.h"
 #include "base/text.h"
+#include "core/quota/quota_answer.h"
 #include "core/quota/quota_names.h"
 #include "wire/json.h"
 
@@ -67,20 +68,20 @@ Result<HttpResponse> list_requests(Context& context, const Call& call) {
 
 Result<Json> parse_request(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"family", "cores", "location", "tier", "reason"}));
-    LAVANT_TRY(const QuotaAsk ask, parse_quota_ask(body));
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body));
     const std::string reason = body["reason"].string();
     if (reason.size() > kReasonCharsMax)
         return fail(ErrorCode::InvalidArgument,
                     "the reason has more than " + std::to_string(kReasonCharsMax) + " characters");
     LAVANT_TRY(const QuotaState state, load_quotas(context));
-    const std::int64_t limit = state.book.limit(ask.key);
-    if (*ask.cores <= limit)
+    const std::int64_t limit = state.book.limit(wish.key);
+    if (*wish.cores <= limit)
         return fail(ErrorCode::InvalidArgument,
-                    "the limit of " + in_words(ask.key) + " is " + std::to_string(limit) + " cores already");
-    return Json::object({{"location", ask.key.location},
-                         {"family", family_word(ask.key)},
-                         {"tier", name_of(ask.key.tier)},
-                         {"cores", *ask.cores},
+                    "the limit of " + in_words(wish.key) + " is " + std::to_string(limit) + " cores already");
+    return Json::object({{"location", wish.key.location},
+                         {"family", family_word(wish.key)},
+                         {"tier", name_of(wish.key.tier)},
+                         {"cores", *wish.cores},
                          {"reason", reason},
                          {"status", kPending}});
 }
@@ -161,11 +162,11 @@ void store_decision(Context& context, const SharedCall& call, Stored request, co
 }
 
 // The levels whose limit is too small for what is granted.
-Result<std::vector<Quota>> limits_to_raise(Context& context, const QuotaAsk& ask) {
+Result<std::vector<Quota>> limits_to_raise(Context& context, const QuotaWish& wish) {
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     std::vector<Quota> raised;
     for (const QuotaLevel level : {QuotaLevel::Subscription, QuotaLevel::Workspace})
-        if (state.book.limit(ask.key, level) < *ask.cores) raised.push_back({ask.key, level, *ask.cores});
+        if (state.book.limit(wish.key, level) < *wish.cores) raised.push_back({wish.key, level, *wish.cores});
     return raised;
 }
 
@@ -192,9 +193,9 @@ Result<Grant> plan_grant(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"cores"}));
     Json wanted = request.body;
     if (body.has("cores")) wanted.set("cores", body["cores"]);
-    LAVANT_TRY(const QuotaAsk ask, parse_quota_ask(wanted));
-    request.body.set("granted", *ask.cores);
-    LAVANT_TRY(auto limits, limits_to_raise(context, ask));
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(wanted));
+    request.body.set("granted", *wish.cores);
+    LAVANT_TRY(auto limits, limits_to_raise(context, wish));
     return Grant{std::move(request), std::move(limits)};
 }
 

@@ -11,7 +11,7 @@
 #include "api/quota_rows.h"
 #include "api/request_body.h"
 #include "base/text.h"
-#include "core/model/location.h"
+#include "core/model/region.h"
 #include "core/quota/quota_names.h"
 #include "wire/json.h"
 
@@ -55,8 +55,8 @@ Json azure_entry(std::string id, std::string type, const QuotaKey& key) {
 
 Result<std::string> location_of(const Call& call) {
     const std::string& asked = call.param("location");
-    if (auto known = find_location(asked)) return std::move(*known);
-    return fail(ErrorCode::InvalidArgument, location_problem(asked.substr(0, 100)));
+    if (auto known = find_region(asked)) return std::move(*known);
+    return fail(ErrorCode::InvalidArgument, region_problem(asked.substr(0, 100)));
 }
 
 Result<HttpResponse> list_usages(Context& context, const Call& call) {
@@ -77,7 +77,7 @@ Result<HttpResponse> list_usages(Context& context, const Call& call) {
 Result<HttpResponse> list_workspace_usages(Context& context, const Call& call) {
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     Json value = Json::array();
-    for (const QuotaKey& key : quota_keys_in(std::string(kLocalLocation))) {
+    for (const QuotaKey& key : quota_keys_in(std::string(kLocalRegion))) {
         Json entry = azure_entry(arm_id(workspace_of(call)) + "/usages/" + azure_value_of(key),
                                  azure_workspace_type(key, "usages"), key);
         entry.set("currentValue", state.used(key)).set("limit", limit_json(state.book.limit(key)));
@@ -217,11 +217,11 @@ Result<HttpResponse> list_quotas(Context& context, const Call& call) {
     std::set<std::string> locations;
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     if (const auto asked = call.request.query_value("location")) {
-        const auto known = find_location(*asked);
-        if (!known) return fail(ErrorCode::InvalidArgument, location_problem(asked->substr(0, 100)));
+        const auto known = find_region(*asked);
+        if (!known) return fail(ErrorCode::InvalidArgument, region_problem(asked->substr(0, 100)));
         locations.insert(*known);
     } else {
-        locations.emplace(kLocalLocation);
+        locations.emplace(kLocalRegion);
         for (const auto& [key, cores] : state.usage) locations.insert(key.location);
         for (const Quota& quota : state.set) locations.insert(quota.key.location);
     }
@@ -238,8 +238,8 @@ Result<HttpResponse> list_quotas(Context& context, const Call& call) {
 
 Result<Quota> parse_quota(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"family", "cores", "location", "tier", "level"}));
-    LAVANT_TRY(const QuotaAsk ask, parse_quota_ask(body));
-    const Quota quota{ask.key, ask.level, ask.cores.value_or(kUnlimitedCores)};
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body));
+    const Quota quota{wish.key, wish.level, wish.cores.value_or(kUnlimitedCores)};
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     if (auto problem = above_subscription(state, quota))
         return fail(ErrorCode::InvalidArgument, std::move(*problem));

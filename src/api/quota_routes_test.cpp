@@ -105,7 +105,7 @@ TEST_F(QuotaRoutes, RefusesWhatMakesNoSense) {
         {R"({"family":"total","cores":"many"})", "whole number"},
         {R"({"family":"total","cores":9000000000000000000})", "whole number"},
         {R"({"family":"total","cores":"unlimited"})", "only the workspace"},
-        {R"({"family":"total","cores":1,"location":"westeurop"})", "did you mean westeurope?"},
+        {R"({"family":"total","cores":1,"location":"westeurop"})", "did you mean 'westeurope'?"},
         {R"({"family":"total","cores":1,"tier":"dedicted"})", "did you mean 'dedicated'?"},
         {R"({"family":"total","cores":1,"level":"planet"})", "subscription or workspace"},
         {R"({"family":"total","cores":1,"teir":"dedicated"})", "did you mean 'tier'?"},

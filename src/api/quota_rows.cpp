@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "core/model/location.h"
+#include "core/model/region.h"
+#include "core/quota/quota_answer.h"
 #include "core/quota/quota_names.h"
 #include "core/spec/problems.h"
 
@@ -21,9 +22,9 @@ void add(Problems& problems, std::string path, std::string message) {
     problems.push_back({std::move(path), std::move(message), 0, 0});
 }
 
-void read_cores(const Json& cores, QuotaAsk& ask, Problems& problems) {
+void read_cores(const Json& cores, QuotaWish& wish, Problems& problems) {
     if (cores.is_string() && equals_ignoring_case(cores.text(), kNoLimit)) {
-        if (ask.level != QuotaLevel::Workspace)
+        if (wish.level != QuotaLevel::Workspace)
             add(problems, "cores", "only the workspace can be without a limit of its own; give a number");
         return;
     }
@@ -32,7 +33,7 @@ void read_cores(const Json& cores, QuotaAsk& ask, Problems& problems) {
     if (count < 0 || count > kQuotaCoresMax) {
         add(problems, "cores", "must be a whole number from 0 to " + std::to_string(kQuotaCoresMax));
     } else {
-        ask.cores = count;
+        wish.cores = count;
     }
 }
 
@@ -72,25 +73,25 @@ Json quota_row(const QuotaState& state, const QuotaKey& key) {
                          {"set", state.is_set(key)}});
 }
 
-Result<QuotaAsk> parse_quota_ask(const Json& body) {
-    QuotaAsk ask;
+Result<QuotaWish> parse_quota_wish(const Json& body) {
+    QuotaWish wish;
     Problems problems;
     if (body["family"].text().empty()) {
         add(problems, "family", "say which: standardDSv2Family, or 'total' for all of the location");
     } else if (auto family = find_quota_family(body["family"].text())) {
-        ask.key.family = std::move(*family);
+        wish.key.family = std::move(*family);
     } else {
         add(problems, "family", family.error().message);
     }
     const std::string location = body.has("location") ? body["location"].scalar_text() : "local";
-    if (auto known = find_location(location)) {
-        ask.key.location = std::move(*known);
+    if (auto known = find_region(location)) {
+        wish.key.location = std::move(*known);
     } else {
-        add(problems, "location", location_problem(location.substr(0, 100)));
+        add(problems, "location", region_problem(location.substr(0, 100)));
     }
     const std::string tier = body.has("tier") ? body["tier"].scalar_text() : "dedicated";
     if (const auto known = parse_tier(tier)) {
-        ask.key.tier = *known;
+        wish.key.tier = *known;
     } else {
         add(problems, "tier",
             "there is no tier '" + tier.substr(0, 100) + "'" +
@@ -98,16 +99,16 @@ Result<QuotaAsk> parse_quota_ask(const Json& body) {
     }
     const std::string level = body.has("level") ? body["level"].scalar_text() : "subscription";
     if (const auto known = parse_quota_level(level)) {
-        ask.level = *known;
+        wish.level = *known;
     } else {
         add(problems, "level",
             "there is no level '" + level.substr(0, 100) + "'" +
                 spec::suggestion(level, {"subscription", "workspace"}));
     }
-    read_cores(body["cores"], ask, problems);
+    read_cores(body["cores"], wish, problems);
     if (!problems.empty())
         return fail(Error{ErrorCode::InvalidArgument, "this is no quota", std::move(problems)});
-    return ask;
+    return wish;
 }
 
 std::optional<std::string> above_subscription(const QuotaState& state, const Quota& quota) {

@@ -28,13 +28,13 @@ wire::Json limit_json(std::int64_t cores);
 // {"location","family","tier","name","used","limit","subscriptionLimit","workspaceLimit","set"}
 wire::Json quota_row(const QuotaState& state, const QuotaKey& key);
 
-struct QuotaAsk {
+struct QuotaWish {
     QuotaKey key;
     std::optional<std::int64_t> cores;  // nullopt: no limit, at the level of the workspace
     QuotaLevel level = QuotaLevel::Subscription;
 };
 // {"family","cores","location","tier","level"}; all problems at once.
-[[nodiscard]] Result<QuotaAsk> parse_quota_ask(const wire::Json& body);
+[[nodiscard]] Result<QuotaWish> parse_quota_wish(const wire::Json& body);
 
 // Why the workspace cannot have more than the subscription; nothing if it does not.
 std::optional<std::string> above_subscription(const QuotaState& state, const Quota& quota);

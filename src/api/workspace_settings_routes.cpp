@@ -8,7 +8,7 @@
 #include "api/request_body.h"
 #include "api/workspace_settings.h"
 #include "base/text.h"
-#include "core/model/location.h"
+#include "core/model/region.h"
 #include "core/model/lock_scope.h"
 #include "wire/json.h"
 
@@ -61,7 +61,7 @@ Json arm_view(const Context& context, const Call& call, const WorkspaceSettings&
     return Json::object({{"id", id},
                          {"name", name.name},
                          {"type", "Microsoft.MachineLearningServices/workspaces"},
-                         {"location", kLocalLocation},
+                         {"location", kLocalRegion},
                          {"kind", "Default"},
                          {"tags", tags_json(settings)},
                          {"identity", Json::object({{"type", "SystemAssigned"}})},

@@ -55,11 +55,6 @@ std::string_view family_word(const QuotaKey& key) {
     return key.family.empty() ? kTotalFamily : std::string_view(key.family);
 }
 
-std::string in_words(const QuotaKey& key) {
-    const std::string what = key.family.empty() ? "all families" : key.family;
-    return what + " in " + key.location + ", " + (key.tier == Tier::Dedicated ? "dedicated" : "low priority");
-}
-
 std::string azure_value_of(const QuotaKey& key) {
     return key.family.empty() ? "Total" + std::string(azure_tier(key.tier)) + "Cores" : key.family;
 }

@@ -20,7 +20,6 @@ const std::vector<std::string>& quota_families();
 [[nodiscard]] Result<std::string> find_quota_family(std::string_view name);
 
 std::string_view family_word(const QuotaKey& key);  // the family, or kTotalFamily
-std::string in_words(const QuotaKey& key);          // "standardDSv2Family in local, dedicated"
 
 // As Azure names them: "standardDSv2Family" or "TotalDedicatedCores", and "Standard DSv2 Family Cluster
 // Dedicated vCPUs" or "Total Cluster Dedicated Regional vCPUs".

@@ -50,10 +50,9 @@ TEST(QuotaFamily, SuggestsTheNearest) {
     }
 }
 
-TEST(QuotaKey, IsSaidInWords) {
-    EXPECT_EQ(in_words(key("standardDSv2Family", Tier::Dedicated)), "standardDSv2Family in local, dedicated");
-    EXPECT_EQ(in_words(key("", Tier::LowPriority)), "all families in local, low priority");
+TEST(QuotaFamily, HasAWordForAllOfThem) {
     EXPECT_EQ(family_word(key("", Tier::Dedicated)), "total");
+    EXPECT_EQ(family_word(key("standardNCFamily", Tier::Dedicated)), "standardNCFamily");
 }
 
 }  // namespace
