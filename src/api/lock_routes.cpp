@@ -96,7 +96,7 @@ Result<PutPlan> plan_put(Context& context, const Call& call) {
         problems.push_back(
             {"properties.notes", "has more than " + std::to_string(kNotesCharsMax) + " characters"});
     if (!problems.empty())
-        return fail(Error{ErrorCode::InvalidArgument, "this is no lock", std::move(problems)});
+        return fail(Error{ErrorCode::InvalidArgument, "the lock is not valid", std::move(problems)});
     LAVANT_TRY_VOID(check_exists(context, scope));
 
     LAVANT_TRY(const auto locks, context.ports.reader.list_locks());

@@ -107,7 +107,7 @@ Result<QuotaWish> parse_quota_wish(const Json& body) {
     }
     read_cores(body["cores"], wish, problems);
     if (!problems.empty())
-        return fail(Error{ErrorCode::InvalidArgument, "this is no quota", std::move(problems)});
+        return fail(Error{ErrorCode::InvalidArgument, "the quota is not valid", std::move(problems)});
     return wish;
 }
 

@@ -188,7 +188,7 @@ Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change
     Problems problems;
     LAVANT_TRY_VOID(change(call, settings, problems));
     if (!problems.empty())
-        return fail(Error{ErrorCode::InvalidArgument, "the workspace cannot be so", std::move(problems)});
+        return fail(Error{ErrorCode::InvalidArgument, "the settings are not valid", std::move(problems)});
     LAVANT_TRY(const auto lock, find_workspace_lock(context));
     if (lock)
         return fail(ErrorCode::Conflict, "the workspace is locked: '" + lock->name + "' (ReadOnly) on " +
