@@ -179,7 +179,7 @@ std::string code_folder_of(const std::string& node_folder, const std::string& co
 }
 
 std::string log_name_of(const StartTask& start) {
-    if (start.instances <= 1) return "user_logs/std_log.txt";
+    if (is_alone(start)) return "user_logs/std_log.txt";
     return "user_logs/std_log_process_" + std::to_string(start.task.index) + ".txt";
 }
 

@@ -34,7 +34,7 @@ struct TaskPaths {
 
 TaskPaths paths_in(const std::string& task_folder);
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash);
-std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
+std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt", or one for each rank
 
 // Survives this process, not the machine: see forget_tasks_of_another_boot().
 [[nodiscard]] Result<Fd> save_launch(const TaskPaths& paths, const StartTask& start);
