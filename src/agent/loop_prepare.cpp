@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "agent/loop.h"
+#include "agent/resume.h"
 #include "agent/variables.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -15,8 +16,6 @@
 
 namespace lavant::agent {
 namespace {
-
-bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
 
 // A virtual environment borrows its interpreter from another folder, which the task must see too.
 std::string borrowed_python(const std::string& python_home) {
@@ -161,6 +160,9 @@ Result<std::vector<Fetch>> Loop::plan_fetches(const Work& work) const {
         }
         fetches.push_back(std::move(fetch));
     }
+    if (work.start.resume) {
+        for (Fetch& fetch : plan_resume(work.launch, work.paths)) fetches.push_back(std::move(fetch));
+    }
     return fetches;
 }
 
@@ -180,6 +182,11 @@ void Loop::fetched(TaskRef task, const Result<void>& result) {
     if (work == nullptr) return;
     if (!result) return prepare_failed(*work, result.error());
     share_code(*work);
+    if (work->start.resume) {
+        if (const Result<void> known = remember_resumed(work->launch, work->paths); !known)
+            return prepare_failed(*work, known.error());
+        work->confined.outputs_before = resumed_outputs(work->paths);
+    }
     give(Prepared{.task = task, .timeout = Duration(work->launch.timeout_micros)});
 }
 

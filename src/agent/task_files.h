@@ -3,6 +3,7 @@
 // network.
 //
 //   <node folder>/tasks/<number>/     launch.bin  std_log.txt  run.*  wd/  inputs/<name>/  outputs/<name>/
+//                                     resumed/ (resume.h)
 //   <node folder>/cache/code/<hash>/  code snapshots, read-only
 //
 // launch.bin is written last before the command is launched: the task it names may have a command that ran. A
@@ -30,6 +31,7 @@ struct TaskPaths {
     std::string working_folder;
     std::string inputs;
     std::string outputs;
+    std::string resumed;
 };
 
 TaskPaths paths_in(const std::string& task_folder);
@@ -88,6 +90,15 @@ struct TaskView {
 [[nodiscard]] Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start,
                                            const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
+
+// Where an output lies on the node, and where it is kept.
+struct OutputPlace {
+    std::string folder;
+    std::string file;  // its name in there; "" for all that is in it
+    BlobPlace place;
+};
+[[nodiscard]] Result<OutputPlace> output_place_of(const LaunchOutput& output, const TaskPaths& paths);
+bool is_direct(std::string_view mode);  // the command reads and writes the place itself
 
 // One file to be kept, and its final place.
 struct Upload {

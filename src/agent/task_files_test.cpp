@@ -202,7 +202,7 @@ TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
     EXPECT_NE(log.find("\nlavant: no GPU here\n"), std::string::npos);
 }
 
-TEST(TaskFiles, EveryRankHasALogOfItsOwn) {
+TEST_F(TaskFiles, EveryRankHasALogOfItsOwn) {
     EXPECT_EQ(log_name_of({}), "user_logs/std_log.txt");
     EXPECT_EQ(log_name_of({.task = {{1}, 1, 3}, .instances = 4}), "user_logs/std_log_process_3.txt");
     EXPECT_EQ(log_name_of({.task = {{1}, 1, 0}, .processes = 2}), "user_logs/std_log_process_0.txt");
