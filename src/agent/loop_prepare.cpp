@@ -120,16 +120,19 @@ Result<void> Loop::set_up(Work& work) {
     if (needs_link && !programs_) programs_ = make_python_link(settings_.folder);
     const std::string programs = needs_link ? *programs_ : "";
     if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
+    for (ports::Bind& device : gpu_binds(work.start, "/dev")) view.binds.push_back(std::move(device));
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
     LAVANT_TRY(confined.script, resolve_command(work.launch, view).map_error(in("reading the command")));
-    confined.environment = make_environment({.launch = work.launch,
-                                             .start = work.start,
-                                             .server_url = settings_.server_url,
-                                             .ca_file = settings_.ca_file,
-                                             .node = to_string(settings_.node),
-                                             .inputs = std::move(view.inputs),
-                                             .outputs = std::move(view.outputs),
-                                             .programs_folder = programs});
+    confined.environment =
+        make_environment({.launch = work.launch,
+                          .start = work.start,
+                          .server_url = settings_.server_url,
+                          .ca_file = settings_.ca_file,
+                          .node = to_string(settings_.node),
+                          .inputs = std::move(view.inputs),
+                          .outputs = std::move(view.outputs),
+                          .programs_folder = programs,
+                          .machine_has_gpus = settings_.machine_has_gpus || !settings_.gpus.empty()});
     confined.binds = std::move(view.binds);
     return {};
 }

@@ -291,6 +291,19 @@ Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
     return view;
 }
 
+std::vector<ports::Bind> gpu_binds(const StartTask& start, const std::string& devices_folder) {
+    std::vector<ports::Bind> binds;
+    const auto devices =
+        start.gpus.empty() ? Result<std::vector<DirectoryEntry>>() : list_directory(devices_folder);
+    if (!devices) return binds;
+    for (const DirectoryEntry& device : *devices) {
+        // Read-only binds a device's place, not what it does; a writable one would be given to the task.
+        if (device.name.starts_with("nvidia") && !device.is_directory && !device.is_link)
+            binds.push_back({.path = join(devices_folder, device.name), .writable = false});
+    }
+    return binds;
+}
+
 Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view) {
     const auto lookup = [&](const spec::Reference& reference) -> std::optional<std::string> {
         const auto* table = reference.scope == "inputs"    ? &view.inputs

@@ -83,6 +83,10 @@ struct TaskView {
 };
 [[nodiscard]] Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths);
 
+// The driver's devices, for a task that has GPUs: with CUDA_VISIBLE_DEVICES it finds its own among them.
+// Others see none.
+std::vector<ports::Bind> gpu_binds(const StartTask& start, const std::string& devices_folder);
+
 [[nodiscard]] Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view);
 
 // Spool, log and output folders; the log starts with the line that names the environment. Returns the log,
