@@ -10,7 +10,7 @@
 namespace lavant {
 
 inline constexpr std::string_view kLocalRegion = "local";
-inline constexpr std::size_t kRegionsMax = 64;
+inline constexpr std::size_t kRegionsMax = 128;
 
 const std::vector<std::string>& known_regions();
 // The region's name, however it is spelt: "westus2", "West US 2".

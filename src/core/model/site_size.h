@@ -20,7 +20,7 @@ struct SiteSize {
     std::int64_t gpus = 0;
     std::int64_t disk_gib = 0;
     double price = 0;                               // dollars for an hour of a node
-    std::optional<double> low_priority_price = {};  // a part of the price if left out
+    std::optional<double> low_priority_price;  // a part of the price if left out
 };
 
 inline constexpr std::string_view kSiteFamily = "site";
