@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/resume.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -278,6 +279,7 @@ void Loop::gone(TaskRef task) {
                       work->launch.outputs.empty() && is_untouched(work->paths.folder);
     if (!work->untouched) {
         Uploads uploads = find_uploads(work->launch, work->paths, written);
+        if (work->start.resume) leave_out_unchanged(uploads, work->paths);
         work->uploads = std::move(uploads.files);
         work->upload_problem = std::move(uploads.problem);
     }

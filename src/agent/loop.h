@@ -30,6 +30,8 @@ struct LoopSettings {
     std::string machine_boot;  // empty: not known
     std::string host;
     Resources resources;
+    std::string gpus;               // names of the node's devices, by commas; each task is told its own
+    bool machine_has_gpus = false;  // these, or others that are none of the node's
     bool confined = true;
     Duration log_poll = std::chrono::milliseconds(100);
     MachineSettings machine;

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "agent/loop.h"
+#include "agent/resume.h"
 #include "agent/variables.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -15,8 +16,6 @@
 
 namespace lavant::agent {
 namespace {
-
-bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
 
 // A virtual environment borrows its interpreter from another folder, which the task must see too.
 std::string borrowed_python(const std::string& python_home) {
@@ -121,16 +120,19 @@ Result<void> Loop::set_up(Work& work) {
     if (needs_link && !programs_) programs_ = make_python_link(settings_.folder);
     const std::string programs = needs_link ? *programs_ : "";
     if (!programs.empty()) view.binds.push_back({.path = programs, .writable = false});
+    for (ports::Bind& device : gpu_binds(work.start, "/dev")) view.binds.push_back(std::move(device));
     if (!settings_.ca_file.empty()) view.binds.push_back({.path = settings_.ca_file, .writable = false});
     LAVANT_TRY(confined.script, resolve_command(work.launch, view).map_error(in("reading the command")));
-    confined.environment = make_environment({.launch = work.launch,
-                                             .start = work.start,
-                                             .server_url = settings_.server_url,
-                                             .ca_file = settings_.ca_file,
-                                             .node = to_string(settings_.node),
-                                             .inputs = std::move(view.inputs),
-                                             .outputs = std::move(view.outputs),
-                                             .programs_folder = programs});
+    confined.environment =
+        make_environment({.launch = work.launch,
+                          .start = work.start,
+                          .server_url = settings_.server_url,
+                          .ca_file = settings_.ca_file,
+                          .node = to_string(settings_.node),
+                          .inputs = std::move(view.inputs),
+                          .outputs = std::move(view.outputs),
+                          .programs_folder = programs,
+                          .machine_has_gpus = settings_.machine_has_gpus || !settings_.gpus.empty()});
     confined.binds = std::move(view.binds);
     return {};
 }
@@ -161,6 +163,9 @@ Result<std::vector<Fetch>> Loop::plan_fetches(const Work& work) const {
         }
         fetches.push_back(std::move(fetch));
     }
+    if (work.start.resume) {
+        for (Fetch& fetch : plan_resume(work.launch, work.paths)) fetches.push_back(std::move(fetch));
+    }
     return fetches;
 }
 
@@ -180,6 +185,11 @@ void Loop::fetched(TaskRef task, const Result<void>& result) {
     if (work == nullptr) return;
     if (!result) return prepare_failed(*work, result.error());
     share_code(*work);
+    if (work->start.resume) {
+        if (const Result<void> known = remember_resumed(work->launch, work->paths); !known)
+            return prepare_failed(*work, known.error());
+        work->confined.outputs_before = resumed_outputs(work->paths);
+    }
     give(Prepared{.task = task, .timeout = Duration(work->launch.timeout_micros)});
 }
 

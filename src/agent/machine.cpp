@@ -222,7 +222,7 @@ void Machine::hear(const StartTask& message) {
                       0);
     }
     held.start = message;
-    held.alone = message.task.attempt == 1 && message.instances <= 1;
+    held.alone = message.task.attempt == 1 && is_alone(message);
     // An older attempt of the same job has no business here any more, and must be dead before this one
     // starts.
     for (const TaskRef& ref : refs()) {
@@ -233,8 +233,9 @@ void Machine::hear(const StartTask& message) {
 
 void Machine::hear(const StopTask& message) {
     Held* held = find(message.task);
-    if (held != nullptr)
-        stop(*held, EndReason::Stopped, Duration(std::max<std::int64_t>(message.grace_micros, 0)));
+    if (held == nullptr) return;
+    stop(*held, message.preempted ? EndReason::Preempted : EndReason::Stopped,
+         Duration(std::max<std::int64_t>(message.grace_micros, 0)));
 }
 
 void Machine::hear(const ForgetTask& message) {
@@ -280,14 +281,18 @@ bool Machine::may_time_out(const Held& held) {
     return held.timeout > Duration::zero() && !held.wanted_end && !held.killed;
 }
 
+// Ranks of one attempt run side by side; none begins while one of an older attempt may have processes.
 void Machine::begin_waiting(JobId job) {
-    bool older_lives = false;
+    std::optional<int> oldest_live;
     for (auto it = tasks_.lower_bound(TaskRef{job, 0, 0}); it != tasks_.end() && it->first.job == job; ++it) {
         Held& held = it->second;
-        if (is_live(held) && held.unwanted) older_lives = true;
+        const int attempt = it->first.attempt;
+        const bool older_lives = oldest_live && *oldest_live < attempt;
+        if (is_live(held)) oldest_live = oldest_live.value_or(attempt);
         if (older_lives || held.phase != Phase::Assigned) continue;
-        enter(held,
-              Phase::Preparing);  // Not reported: the server takes an assigned task for one that is prepared.
+        oldest_live = oldest_live.value_or(attempt);
+        // Not reported: the server takes an assigned task for one that is prepared.
+        enter(held, Phase::Preparing);
         actions_.push_back(Prepare{std::exchange(held.start, {})});
     }
 }
@@ -486,7 +491,10 @@ TaskEnd Machine::end_of(const Held& held, const Exited& event) const {
     // An agent that was killed between its signal and the exit has lost its reason; the run time tells it.
     const bool overran = held.timeout > Duration::zero() && looks_stopped(event.exit) &&
                          Duration(event.exit.usage.wall_micros) >= held.timeout;
-    if (held.wanted_end) {
+    // One that comes to its end in the grace of a preemption has done its work: nothing is left to try again.
+    const bool finished = held.wanted_end == EndReason::Preempted && event.exit.known &&
+                          event.exit.exit_code == 0 && event.exit.signal == 0;
+    if (held.wanted_end && !finished) {
         end.reason = *held.wanted_end;
     } else if (!event.exit.known) {
         end.reason = EndReason::NodeLost;

@@ -18,13 +18,15 @@ class Invariants {
             EXPECT_TRUE(prepared_.contains(launch->task));
             EXPECT_TRUE(launched_.insert(launch->task).second) << "launched twice";
             for (const TaskRef& other : running_)
-                EXPECT_NE(other.job, launch->task.job) << "two attempts at once";
+                EXPECT_TRUE(other.job != launch->task.job || other.attempt == launch->task.attempt)
+                    << "two attempts at once";
             running_.insert(launch->task);
         } else if (const auto* say = std::get_if<Say>(&action)) {
             if (const auto* report = std::get_if<TaskReport>(&say->message)) see(*report);
         }
     }
     void exited(TaskRef task) { running_.erase(task); }
+    void stopped(const StopTask& stop) { (stop.preempted ? preempted_ : stopped_).insert(stop.task); }
     void durable(TaskRef task, std::uint64_t bytes) { durable_[task] = std::max(durable_[task], bytes); }
     void grew(TaskRef task, std::uint64_t bytes) { bytes_[task] = std::max(bytes_[task], bytes); }
     const std::set<TaskRef>& running() const { return running_; }
@@ -34,8 +36,11 @@ class Invariants {
         if (report.phase != TaskPhase::Ended) return;
         EXPECT_FALSE(running_.contains(report.task)) << "ended and still running";
         EXPECT_GE(durable_[report.task], bytes_[report.task]) << "ended before its log was safe";
+        const EndReason reason = report.end.reason;
+        EXPECT_TRUE(reason != EndReason::Preempted || preempted_.contains(report.task));
+        EXPECT_TRUE(reason != EndReason::Stopped || stopped_.contains(report.task));
     }
-    std::set<TaskRef> prepared_, launched_, running_;
+    std::set<TaskRef> prepared_, launched_, running_, preempted_, stopped_;
     std::map<TaskRef, std::uint64_t> durable_, bytes_;
 };
 
@@ -51,7 +56,7 @@ class Storm {
         for (int i = 0; i < 60; ++i) {
             for (const TaskReport& report : machine_.inventory()) {
                 const TaskRef task = report.task;
-                give(FromServer{StopTask{.task = task}});
+                stop({.task = task});
                 give(Prepared{.task = task});
                 if (invariants_.running().contains(task)) {
                     give(Launched{task});
@@ -81,9 +86,14 @@ class Storm {
             EXPECT_TRUE(!again || *again > now_) << "a tick did not do what it was due for";
         }
     }
+    void stop(const StopTask& message) {
+        invariants_.stopped(message);
+        give(FromServer{message});
+    }
     Event any() {
-        const TaskRef task{
-            {1 + static_cast<std::int64_t>(random_() % 3)}, 1 + static_cast<int>(random_() % 3), 0};
+        const TaskRef task{{1 + static_cast<std::int64_t>(random_() % 3)},
+                           1 + static_cast<int>(random_() % 3),
+                           static_cast<int>(random_() % 2)};
         const std::uint64_t bytes = random_() % 1000;
         switch (random_() % 16) {
             case 0:
@@ -92,10 +102,9 @@ class Storm {
                 return LinkDown{random_() % 2 == 0 ? Link::Control : Link::Bulk};
             case 2:
             case 3:
-                return FromServer{StartTask{.task = task}};
+                return FromServer{StartTask{.task = task, .processes = 2}};
             case 4:
-                return FromServer{
-                    StopTask{.task = task, .grace_micros = std::int64_t(random_() % 9'000'000)}};
+                return stopped(task);
             case 5:
                 return random_() % 4 == 0 ? Event{FromServer{ForgetTask{task}}} : Event{Tick{}};
             case 6:
@@ -118,6 +127,13 @@ class Storm {
                 return OutputsStaged{.task = task, .any = random_() % 2 == 0};
         }
     }
+    Event stopped(TaskRef task) {
+        const StopTask message{.task = task,
+                               .grace_micros = std::int64_t(random_() % 9'000'000),
+                               .preempted = random_() % 2 == 0};
+        invariants_.stopped(message);
+        return FromServer{message};
+    }
     Event launched(TaskRef task) {
         return invariants_.running().contains(task) ? Event{Launched{task}} : Event{Tick{}};
     }
@@ -125,8 +141,10 @@ class Storm {
         if (!invariants_.running().contains(task)) return Tick{};
         invariants_.exited(task);
         invariants_.grew(task, bytes);
-        return Exited{
-            .task = task, .exit = {.known = true}, .log_bytes = bytes, .has_files = random_() % 2 == 0};
+        return Exited{.task = task,
+                      .exit = {.known = true, .exit_code = static_cast<int>(random_() % 2)},
+                      .log_bytes = bytes,
+                      .has_files = random_() % 2 == 0};
     }
     Event grew(TaskRef task, std::uint64_t bytes) {
         if (!invariants_.running().contains(task)) return Tick{};

@@ -46,12 +46,13 @@ TEST(Machine, SendsAShortLogWithTheReportOfTheEnd) {
 
 TEST(Machine, SendsALogByItselfWhereItsEndMayNotBringIt) {
     const TaskRef second{{7}, 2, 0};
-    for (const auto& [task, instances, files, log] : {std::tuple{second, 1, false, "abc"},
-                                                      {kTask, 2, false, "abc"},
-                                                      {kTask, 1, true, "abc"},
-                                                      {kTask, 1, false, "ab"}}) {
+    for (const auto& [task, instances, processes, files, log] : {std::tuple{second, 1, 1, false, "abc"},
+                                                                 {kTask, 2, 1, false, "abc"},
+                                                                 {kTask, 1, 2, false, "abc"},
+                                                                 {kTask, 1, 1, true, "abc"},
+                                                                 {kTask, 1, 1, false, "ab"}}) {
         Rig rig;
-        rig.hear(StartTask{.task = task, .instances = instances});
+        rig.hear(StartTask{.task = task, .instances = instances, .processes = processes});
         rig.step(Prepared{.task = task});
         rig.step(Launched{task});
         const auto actions = rig.step(
@@ -200,6 +201,115 @@ TEST(Machine, LetsAFinalizingTaskFinishWhenItIsStopped) {
     rig.step(Exited{.task = kTask, .exit = {.known = true}, .has_files = true});
     EXPECT_TRUE(rig.hear(StopTask{.task = kTask}).empty());
     EXPECT_TRUE(reports_in(rig.step(OutputsStaged{.task = kTask})).at(0).end.succeeded());
+}
+
+TEST(Machine, PreemptsWithATermAndThenAKillAndKeepsOutputs) {
+    Rig rig;
+    rig.run(kTask);
+    const StopTask preempt{.task = kTask, .grace_micros = 30'000'000, .preempted = true};
+    EXPECT_EQ(all_of<Signal>(rig.hear(preempt)).at(0).number, SIGTERM);
+    EXPECT_TRUE(rig.hear(preempt).empty()) << "not idempotent";
+    EXPECT_FALSE(rig.machine().ends_by_itself(kTask)) << "nothing of it is kept for inspection";
+    EXPECT_TRUE(all_of<Kill>(rig.live(seconds(29))).empty());
+    EXPECT_EQ(all_of<Kill>(rig.live(seconds(1))).size(), 1U);
+    const auto actions =
+        rig.step(Exited{.task = kTask, .exit = {.known = true, .signal = SIGKILL}, .has_files = true});
+    EXPECT_EQ(all_of<StageOutputs>(actions).size(), 1U);
+    EXPECT_EQ(reports_in(actions).at(0).phase, TaskPhase::Finalizing);
+    const auto end = reports_in(rig.step(OutputsStaged{.task = kTask, .any = true})).at(0).end;
+    EXPECT_EQ(end.reason, EndReason::Preempted);
+    EXPECT_EQ(end.signal, SIGKILL);
+    EXPECT_TRUE(end.has_outputs);
+}
+
+TEST(Machine, TakesATaskThatFinishesInTheGraceOfAPreemptionForDone) {
+    const std::vector<std::pair<ports::TaskExit, EndReason>> table{
+        {{.known = true}, EndReason::Exited},
+        {{.known = true, .exit_code = 1}, EndReason::Preempted},
+        {{.known = true, .exit_code = 128 + SIGTERM}, EndReason::Preempted},
+        {{.known = true, .signal = SIGTERM}, EndReason::Preempted},
+        {{.known = true, .signal = SIGKILL, .out_of_memory = true}, EndReason::Preempted},
+        {{.known = false}, EndReason::Preempted},
+    };
+    for (const auto& [how, reason] : table) {
+        Rig rig;
+        rig.run(kTask);
+        rig.hear(StopTask{.task = kTask, .grace_micros = 5'000'000, .preempted = true});
+        const auto end = reports_in(rig.exit(kTask, how)).at(0).end;
+        EXPECT_EQ(end.reason, reason);
+        EXPECT_EQ(end.succeeded(), reason == EndReason::Exited);
+    }
+    Rig stopped;
+    stopped.run(kTask);
+    stopped.hear(StopTask{.task = kTask, .grace_micros = 5'000'000});
+    EXPECT_EQ(reports_in(stopped.exit(kTask)).at(0).end.reason, EndReason::Stopped)
+        << "one that was to be stopped has not finished";
+}
+
+TEST(Machine, PreemptsATaskThatDoesNotRunYet) {
+    const StopTask preempt{.task = kTask, .grace_micros = 5'000'000, .preempted = true};
+    Rig preparing;
+    preparing.hear(StartTask{.task = kTask});
+    const auto actions = preparing.hear(preempt);
+    EXPECT_EQ(all_of<CancelPrepare>(actions).size(), 1U);
+    EXPECT_EQ(reports_in(actions).at(0).end.reason, EndReason::Preempted);
+    EXPECT_TRUE(preparing.step(Prepared{.task = kTask}).empty()) << "launched after all";
+    Rig launching;
+    launching.hear(StartTask{.task = kTask});
+    launching.step(Prepared{.task = kTask});
+    EXPECT_TRUE(launching.hear(preempt).empty());
+    EXPECT_EQ(all_of<Signal>(launching.step(Launched{kTask})).size(), 1U);
+    Rig failing;
+    failing.hear(StartTask{.task = kTask});
+    failing.step(Prepared{.task = kTask});
+    failing.hear(preempt);
+    const auto failed = failing.step(LaunchFailed{.task = kTask, .message = "no"});
+    EXPECT_EQ(reports_in(failed).at(0).end.reason, EndReason::Preempted);
+}
+
+TEST(Machine, KeepsTheFirstReasonToStopATask) {
+    const StopTask preempt{.task = kTask, .grace_micros = 5'000'000, .preempted = true};
+    const StopTask cancel{.task = kTask, .grace_micros = 1'000'000};
+    for (const bool preempted_first : {true, false}) {
+        Rig rig;
+        rig.run(kTask);
+        rig.hear(preempted_first ? preempt : cancel);
+        rig.hear(preempted_first ? cancel : preempt);
+        EXPECT_EQ(all_of<Kill>(rig.after(seconds(1))).size(), 1U) << "the shorter grace counts";
+        EXPECT_EQ(reports_in(rig.exit(kTask, {.known = true, .signal = SIGKILL})).at(0).end.reason,
+                  preempted_first ? EndReason::Preempted : EndReason::Stopped);
+    }
+}
+
+TEST(Machine, RunsTheRanksOfOneJobSideBySide) {
+    const TaskRef second{{7}, 1, 1};
+    const TaskRef next_second{{7}, 2, 1};
+    Rig rig;
+    for (const TaskRef& task : {kTask, second}) {
+        EXPECT_EQ(all_of<Prepare>(rig.hear(StartTask{.task = task, .processes = 2})).size(), 1U);
+        rig.step(Prepared{.task = task});
+        rig.step(Launched{task});
+    }
+    const auto actions = rig.exit(kTask, {.known = true, .exit_code = 1});
+    EXPECT_EQ(reports_in(actions).at(0).task, kTask);
+    EXPECT_EQ(rig.phase(second), TaskPhase::Running);
+    rig.hear(ForgetTask{kTask});
+    EXPECT_EQ(rig.phase(second), TaskPhase::Running);
+    EXPECT_TRUE(all_of<Prepare>(rig.hear(StartTask{.task = next_second, .processes = 2})).empty())
+        << "a rank of the next attempt beside one of the last";
+    EXPECT_TRUE(all_of<Prepare>(rig.hear(StartTask{.task = kNext, .processes = 2})).empty());
+    EXPECT_EQ(all_of<Prepare>(rig.exit(second)).size(), 2U);
+}
+
+TEST(Machine, StartsANewAttemptOnlyWhenEveryRankOfTheOldOneIsDead) {
+    const TaskRef second{{7}, 1, 1};
+    Rig rig;
+    rig.hear(StartTask{.task = kTask, .processes = 2});  // still being prepared, and gone at once
+    rig.run(second);
+    auto actions = rig.hear(StartTask{.task = kNext, .processes = 2});
+    EXPECT_EQ(all_of<Kill>(actions).at(0).task, second);
+    EXPECT_TRUE(all_of<Prepare>(actions).empty());
+    EXPECT_EQ(all_of<Prepare>(rig.exit(second)).at(0).start.task, kNext);
 }
 
 TEST(Machine, CountsTheTimeoutFromRunning) {

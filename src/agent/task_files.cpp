@@ -23,8 +23,6 @@ namespace {
 constexpr std::size_t kLaunchBytesMax = 8U << 20;
 constexpr std::string_view kDatastoreScheme = "azureml://";
 
-bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
-
 std::string join(std::string_view folder, std::string_view name) {
     return std::string(folder) + (folder.ends_with('/') ? "" : "/") + std::string(name);
 }
@@ -58,10 +56,9 @@ Result<std::string> input_value(const LaunchInput& input, const TaskPaths& paths
 
 Result<std::string> output_value(const LaunchOutput& output, const TaskPaths& paths) {
     if (is_direct(output.mode)) return output.uri;
-    const std::string folder = join(paths.outputs, output.name);
-    if (output.type != "uri_file") return folder;
-    LAVANT_TRY(BlobPlace place, parse_datastore_uri(output.uri));
-    return join(folder, base_name_of(file_place(output, std::move(place)).path));
+    if (output.type != "uri_file") return join(paths.outputs, output.name);
+    LAVANT_TRY(const OutputPlace place, output_place_of(output, paths));
+    return join(place.folder, place.file);
 }
 
 // Names come from a checked specification; a name that would leave its folder is refused all the same.
@@ -171,7 +168,8 @@ TaskPaths paths_in(const std::string& folder) {
             .log_file = folder + "/std_log.txt",
             .working_folder = folder + "/wd",
             .inputs = folder + "/inputs",
-            .outputs = folder + "/outputs"};
+            .outputs = folder + "/outputs",
+            .resumed = folder + "/resumed"};
 }
 
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash) {
@@ -179,7 +177,7 @@ std::string code_folder_of(const std::string& node_folder, const std::string& co
 }
 
 std::string log_name_of(const StartTask& start) {
-    if (start.instances <= 1) return "user_logs/std_log.txt";
+    if (is_alone(start)) return "user_logs/std_log.txt";
     return "user_logs/std_log_process_" + std::to_string(start.task.index) + ".txt";
 }
 
@@ -293,6 +291,19 @@ Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
     return view;
 }
 
+std::vector<ports::Bind> gpu_binds(const StartTask& start, const std::string& devices_folder) {
+    std::vector<ports::Bind> binds;
+    const auto devices =
+        start.gpus.empty() ? Result<std::vector<DirectoryEntry>>() : list_directory(devices_folder);
+    if (!devices) return binds;
+    for (const DirectoryEntry& device : *devices) {
+        // Read-only binds a device's place, not what it does; a writable one would be given to the task.
+        if (device.name.starts_with("nvidia") && !device.is_directory && !device.is_link)
+            binds.push_back({.path = join(devices_folder, device.name), .writable = false});
+    }
+    return binds;
+}
+
 Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view) {
     const auto lookup = [&](const spec::Reference& reference) -> std::optional<std::string> {
         const auto* table = reference.scope == "inputs"    ? &view.inputs
@@ -331,6 +342,17 @@ void append_to_log(const TaskPaths& paths, std::string_view line) {
     lavant::log(Level::Warning, "task_log_unwritable", {{"file", paths.log_file}});
 }
 
+bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
+
+Result<OutputPlace> output_place_of(const LaunchOutput& output, const TaskPaths& paths) {
+    OutputPlace found{.folder = join(paths.outputs, output.name)};
+    LAVANT_TRY(found.place, parse_datastore_uri(output.uri));
+    if (output.type != "uri_file") return found;
+    found.place = file_place(output, std::move(found.place));
+    found.file = base_name_of(found.place.path);
+    return found;
+}
+
 Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const std::string& written) {
     Uploads found;
     UploadFinder finder(found);
@@ -339,18 +361,14 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
         finder.tree(written + "/" + name, {kArtifactContainer, artifacts + name});
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
-        const Result<BlobPlace> place = parse_datastore_uri(output.uri);
-        if (!place) {
+        const Result<OutputPlace> kept = output_place_of(output, paths);
+        if (!kept) {
             if (found.problem.empty())
-                found.problem = "output '" + output.name + "': " + place.error().message;
-            continue;
-        }
-        const std::string folder = join(paths.outputs, output.name);
-        if (output.type == "uri_file") {
-            const BlobPlace file = file_place(output, *place);
-            finder.file(join(folder, base_name_of(file.path)), file);
+                found.problem = "output '" + output.name + "': " + kept.error().message;
+        } else if (!kept->file.empty()) {
+            finder.file(join(kept->folder, kept->file), kept->place);
         } else {
-            finder.tree(folder, *place);
+            finder.tree(kept->folder, kept->place);
         }
     }
     return found;

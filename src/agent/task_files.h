@@ -3,6 +3,7 @@
 // network.
 //
 //   <node folder>/tasks/<number>/     launch.bin  std_log.txt  run.*  wd/  inputs/<name>/  outputs/<name>/
+//                                     resumed/ (resume.h)
 //   <node folder>/cache/code/<hash>/  code snapshots, read-only
 //
 // launch.bin is written last before the command is launched: the task it names may have a command that ran. A
@@ -30,11 +31,12 @@ struct TaskPaths {
     std::string working_folder;
     std::string inputs;
     std::string outputs;
+    std::string resumed;
 };
 
 TaskPaths paths_in(const std::string& task_folder);
 std::string code_folder_of(const std::string& node_folder, const std::string& code_hash);
-std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt"
+std::string log_name_of(const StartTask& start);  // "user_logs/std_log.txt", or one for each rank
 
 // Survives this process, not the machine: see forget_tasks_of_another_boot().
 [[nodiscard]] Result<Fd> save_launch(const TaskPaths& paths, const StartTask& start);
@@ -81,6 +83,10 @@ struct TaskView {
 };
 [[nodiscard]] Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths);
 
+// The driver's devices, for a task that has GPUs: with CUDA_VISIBLE_DEVICES it finds its own among them.
+// Others see none.
+std::vector<ports::Bind> gpu_binds(const StartTask& start, const std::string& devices_folder);
+
 [[nodiscard]] Result<std::string> resolve_command(const lavant::Launch& launch, const TaskView& view);
 
 // Spool, log and output folders; the log starts with the line that names the environment. Returns the log,
@@ -88,6 +94,15 @@ struct TaskView {
 [[nodiscard]] Result<Fd> make_task_folders(const lavant::Launch& launch, const StartTask& start,
                                            const TaskPaths& paths);
 void append_to_log(const TaskPaths& paths, std::string_view line);
+
+// Where an output lies on the node, and where it is kept.
+struct OutputPlace {
+    std::string folder;
+    std::string file;  // its name in there; "" for all that is in it
+    BlobPlace place;
+};
+[[nodiscard]] Result<OutputPlace> output_place_of(const LaunchOutput& output, const TaskPaths& paths);
+bool is_direct(std::string_view mode);  // the command reads and writes the place itself
 
 // One file to be kept, and its final place.
 struct Upload {

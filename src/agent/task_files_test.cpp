@@ -202,6 +202,27 @@ TEST_F(TaskFiles, NameTheEnvironmentInTheFirstLineOfTheLog) {
     EXPECT_NE(log.find("\nlavant: no GPU here\n"), std::string::npos);
 }
 
+TEST_F(TaskFiles, OnlyATaskWithGpusSeesTheirDevices) {
+    const std::string devices = node_ + "/dev";
+    ASSERT_TRUE(make_directories(devices + "/nvidia-caps"));
+    for (const char* name : {"nvidia0", "nvidiactl", "null"})
+        ASSERT_TRUE(write_file_atomically(devices + "/" + name, ""));
+    ASSERT_EQ(::symlink("null", (devices + "/nvidia-link").c_str()), 0);
+    EXPECT_TRUE(gpu_binds({}, devices).empty());
+    const auto binds = gpu_binds({.gpus = "0"}, devices);
+    ASSERT_EQ(binds.size(), 2U);
+    EXPECT_EQ(binds[0].path, devices + "/nvidia0");
+    EXPECT_EQ(binds[1].path, devices + "/nvidiactl");
+    for (const ports::Bind& bind : binds) EXPECT_FALSE(bind.writable);
+    EXPECT_TRUE(gpu_binds({.gpus = "0"}, devices + "/none").empty());
+}
+
+TEST_F(TaskFiles, EveryRankHasALogOfItsOwn) {
+    EXPECT_EQ(log_name_of({}), "user_logs/std_log.txt");
+    EXPECT_EQ(log_name_of({.task = {{1}, 1, 3}, .instances = 4}), "user_logs/std_log_process_3.txt");
+    EXPECT_EQ(log_name_of({.task = {{1}, 1, 0}, .processes = 2}), "user_logs/std_log_process_0.txt");
+}
+
 TEST(Traceback, GivesTheLastLineOfTheLastOne) {
     EXPECT_EQ(
         find_traceback_line("x\nTraceback (most recent call last):\n  File \"a\", line 1\n    f()\n"

@@ -23,6 +23,8 @@ bool may_pass(const Result<ports::HttpResponse>& answer) {
     return status == 429 || status == 500 || (status >= 502 && status <= 504) || status == 507;
 }
 
+bool is_absent(const Result<ports::HttpResponse>& answer) { return answer && answer->status == 404; }
+
 Result<void> verdict(const Result<ports::HttpResponse>& answer, const std::string& attempted) {
     if (!answer) return fail(answer.error());
     if (answer->status / 100 == 2) return {};
@@ -62,8 +64,12 @@ bool is_inner_path(std::string_view path) {
 
 // --- Transfer ---
 
-Transfer::Transfer(ServerAccess access, std::deque<ports::ClientRequest> requests, TransferDone done)
-    : access_(std::move(access)), waiting_(std::move(requests)), done_(std::move(done)) {}
+Transfer::Transfer(ServerAccess access, std::deque<ports::ClientRequest> requests, TransferDone done,
+                   bool skip_absent)
+    : access_(std::move(access)),
+      waiting_(std::move(requests)),
+      done_(std::move(done)),
+      skip_absent_(skip_absent) {}
 
 void Transfer::start() { pump(); }
 
@@ -93,6 +99,7 @@ void Transfer::answered(const ports::ClientRequest& request, int tries,
         return;
     }
     --in_flight_;
+    if (skip_absent_ && is_absent(answer)) return pump();
     const std::string attempted = request.method == "PUT" ? "cannot store '" : "cannot fetch '";
     Result<void> result = verdict(answer, attempted + percent_decode(request.url) + "'");
     if (!result) return finish(std::move(result));
@@ -153,11 +160,13 @@ void Download::listed(const Result<ports::HttpResponse>& answer) {
         });
         return;
     }
+    if (fetch.if_there && is_absent(answer)) return fetched_one();
     Result<void> good = verdict(answer, "cannot list " + fetch.what);
     if (good) good = add_listed(answer->body);
     if (!good) return finish(std::move(good));
     if (!marker_.empty()) return list(marker_);
     if (!files_.empty()) return fetch_files();
+    if (fetch.if_there) return fetched_one();
     // Not a folder: a model or table may be a single file of that name.
     files_.push_back(
         request_to(access_, "GET",
@@ -195,16 +204,20 @@ Result<void> Download::add_listed(std::string_view body) {
 }
 
 void Download::fetch_files() {
-    transfer_ = std::make_shared<Transfer>(access_, std::exchange(files_, {}),
-                                           [self = weak_from_this()](Result<void> result) {
-                                               const auto alive = self.lock();
-                                               if (!alive) return;
-                                               const std::string what = alive->fetches_[alive->at_].what;
-                                               if (!result) return alive->finish(result.map_error(in(what)));
-                                               ++alive->at_;
-                                               alive->next();
-                                           });
+    const auto done = [self = weak_from_this()](Result<void> result) {
+        const auto alive = self.lock();
+        if (!alive) return;
+        const std::string what = alive->fetches_[alive->at_].what;
+        if (!result) return alive->finish(result.map_error(in(what)));
+        alive->fetched_one();
+    };
+    transfer_ = std::make_shared<Transfer>(access_, std::exchange(files_, {}), done, fetches_[at_].if_there);
     transfer_->start();
+}
+
+void Download::fetched_one() {
+    ++at_;
+    next();
 }
 
 void Download::finish(Result<void> result) {

@@ -22,10 +22,12 @@ struct ServerAccess {
 
 using TransferDone = std::function<void(Result<void>)>;
 
-// Requests that all have to succeed, in no particular order.
+// Requests that all have to succeed, in no particular order. With `skip_absent` what is not there is left
+// out.
 class Transfer : public std::enable_shared_from_this<Transfer> {
  public:
-    Transfer(ServerAccess access, std::deque<ports::ClientRequest> requests, TransferDone done);
+    Transfer(ServerAccess access, std::deque<ports::ClientRequest> requests, TransferDone done,
+             bool skip_absent = false);
     void start();
 
  private:
@@ -37,6 +39,7 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
     ServerAccess access_;
     std::deque<ports::ClientRequest> waiting_;
     TransferDone done_;
+    const bool skip_absent_;
     int in_flight_ = 0;
     bool over_ = false;
 };
@@ -48,8 +51,9 @@ struct Fetch {
     std::string what;  // for messages: "input 'data'"
     BlobPlace place;
     std::string url;
-    std::string into;  // the folder; made if absent
-    std::string file;  // its name there, for Blob and Web
+    std::string into;       // the folder; made if absent
+    std::string file;       // its name there, for Blob and Web
+    bool if_there = false;  // nothing there is nothing to fetch
 };
 
 class Download : public std::enable_shared_from_this<Download> {
@@ -63,6 +67,7 @@ class Download : public std::enable_shared_from_this<Download> {
     void listed(const Result<ports::HttpResponse>& answer);
     [[nodiscard]] Result<void> add_listed(std::string_view body);
     void fetch_files();
+    void fetched_one();
     void finish(Result<void> result);
 
     ServerAccess access_;

@@ -1,7 +1,10 @@
 #include "agent/variables.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
+
+#include "base/text.h"
 
 namespace lavant::agent {
 namespace {
@@ -16,7 +19,9 @@ struct Variable {
 };
 
 constexpr const char* kSystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-constexpr const char* kRendezvousPort = "6105";
+constexpr std::string_view kVisibleGpus = "CUDA_VISIBLE_DEVICES";
+constexpr int kRendezvousPort = 6105;        // of a task that is alone: nobody else asks for it
+constexpr int kTensorflowWorkersMax = 2000;  // more names than that are too long for one variable
 
 Value if_set(const std::string& text) { return text.empty() ? Value{} : Value{text}; }
 
@@ -36,13 +41,57 @@ Value path(const Context& c) {
     if (!c.programs_folder.empty()) folders += ":" + c.programs_folder;
     return folders;
 }
-Value node_rank(const Context& c) { return std::to_string(c.start.task.index); }
-Value world_size(const Context& c) {
-    return std::to_string(c.start.instances * std::max(c.launch.process_count, 1));
+
+// --- ranks: a task's index counts the processes of the first node, then those of the next ---
+
+int processes(const Context& c) { return std::max(c.start.processes, 1); }
+int rendezvous_port(const Context& c) { return c.start.port > 0 ? c.start.port : kRendezvousPort; }
+
+Value node_rank(const Context& c) { return std::to_string(c.start.task.index / processes(c)); }
+Value rank(const Context& c) { return std::to_string(c.start.task.index); }
+Value local_rank(const Context& c) { return std::to_string(c.start.task.index % processes(c)); }
+Value local_size(const Context& c) { return std::to_string(processes(c)); }
+Value world_size(const Context& c) { return std::to_string(c.start.instances * processes(c)); }
+
+Value if_mpi(const Context& c, Value (*value)(const Context&)) {
+    return c.launch.distribution == "mpi" ? value(c) : Value{};
 }
-Value first_rank(const Context& c) {
-    return std::to_string(c.start.task.index * std::max(c.launch.process_count, 1));
+
+// Every rank is a worker with a port of its own: the nodes may share one loopback device.
+Value tf_config(const Context& c) {
+    const int count = c.start.instances * processes(c);
+    if (c.launch.distribution != "tensorflow" || count > kTensorflowWorkersMax) return std::nullopt;
+    std::string workers;
+    for (int worker = 0; worker < count; ++worker) {
+        const auto node = static_cast<std::size_t>(worker / processes(c));
+        const std::string& host = node < c.start.hosts.size() ? c.start.hosts[node] : master(c);
+        workers +=
+            (worker == 0 ? "" : ", ") + json_quote(host + ":" + std::to_string(rendezvous_port(c) + worker));
+    }
+    return "{\"cluster\": {\"worker\": [" + workers +
+           "]}, \"task\": {\"type\": \"worker\", \"index\": " + *rank(c) + "}, \"environment\": \"cloud\"}";
 }
+
+// --- GPUs ---
+
+// Unset, a program takes every GPU it finds: where there is one, a task without any is told so.
+Value visible_gpus(const Context& c) {
+    return c.start.gpus.empty() && !c.machine_has_gpus ? Value{} : Value{c.start.gpus};
+}
+
+int count_gpus(const Context& c) {
+    return c.start.gpus.empty() ? 0 : static_cast<int>(split(c.start.gpus, ',').size());
+}
+
+// A job may hide GPUs from itself; those of others it may not ask for.
+bool names_own_gpus(const Context& c, std::string_view wanted) {
+    if (wanted.empty() || wanted == "-1") return true;
+    const std::vector<std::string_view> own = split(c.start.gpus, ',');
+    return std::ranges::all_of(split(wanted, ','), [&own](std::string_view gpu) {
+        return !trim(gpu).empty() && std::ranges::find(own, trim(gpu)) != own.end();
+    });
+}
+
 Value workspace_scope(const Context& c) {
     return "/subscriptions/" + c.launch.subscription + "/resourceGroups/" + c.launch.resource_group +
            "/providers/Microsoft.MachineLearningServices/workspaces/" + c.launch.workspace_name;
@@ -87,22 +136,38 @@ const Variable kTable[] = {
     {"GROUP_RANK", "the same", node_rank},
     {"NODE_COUNT", "how many nodes the job runs on",
      [](const Context& c) { return Value{std::to_string(c.start.instances)}; }},
-    {"RANK", "rank of the node's first process", first_rank},
-    {"LOCAL_RANK", "0: rank within the node", [](const Context&) { return Value{"0"}; }},
+    {"RANK", "which of the job's processes this is, from 0", rank},
+    {"LOCAL_RANK", "which of those on its node", local_rank},
     {"WORLD_SIZE", "processes on all nodes together", world_size},
-    {"LOCAL_WORLD_SIZE", "processes on this node",
-     [](const Context& c) { return Value{std::to_string(std::max(c.launch.process_count, 1))}; }},
+    {"LOCAL_WORLD_SIZE", "processes on this node", local_size},
     {"MASTER_ADDR", "host of node 0", [](const Context& c) { return Value{master(c)}; }},
-    {"MASTER_PORT", "port for the rendezvous there", [](const Context&) { return Value{kRendezvousPort}; }},
+    {"MASTER_PORT", "port for the rendezvous there, kept free for the job",
+     [](const Context& c) { return Value{std::to_string(rendezvous_port(c))}; }},
+    {"OMPI_COMM_WORLD_RANK", "`RANK`, with `distribution.type: mpi`",
+     [](const Context& c) { return if_mpi(c, rank); }},
+    {"OMPI_COMM_WORLD_SIZE", "`WORLD_SIZE`, likewise",
+     [](const Context& c) { return if_mpi(c, world_size); }},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "`LOCAL_RANK`, likewise",
+     [](const Context& c) { return if_mpi(c, local_rank); }},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", "`LOCAL_WORLD_SIZE`, likewise",
+     [](const Context& c) { return if_mpi(c, local_size); }},
+    {"AZ_BATCHAI_MPI_MASTER_NODE", "`MASTER_ADDR`, likewise",
+     [](const Context& c) { return if_mpi(c, [](const Context& inner) { return Value{master(inner)}; }); }},
+    {"TF_CONFIG", "the cluster in TensorFlow's words, with `distribution.type: tensorflow`; all are workers",
+     tf_config},
+    {kVisibleGpus,
+     "the task's own GPUs, by commas, empty for none; unset where the machine has none. The job's own value "
+     "counts only where it names some of these",
+     visible_gpus},
     {"AZ_BATCHAI_JOB_TEMP", "a scratch folder", [](const Context&) { return Value{"/tmp"}; }},
     {"AZ_BATCHAI_NODE_LIST", "hosts of all nodes, by commas",
      [](const Context& c) { return Value{joined_hosts(c)}; }},
     {"AZ_BATCHAI_WORKER_HOSTS", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
-    {"AZ_BATCHAI_NUM_GPUS", "GPUs of this node that the job may use",
-     [](const Context&) { return Value{"0"}; }},
+    {"AZ_BATCHAI_NUM_GPUS", "how many GPUs the task has",
+     [](const Context& c) { return Value{std::to_string(count_gpus(c))}; }},
     {"AZ_BATCHAI_TASK_INDEX", "which node this is, from 0", node_rank},
     {"AZ_BATCH_MASTER_NODE", "host and port of node 0",
-     [](const Context& c) { return Value{master(c) + ":" + kRendezvousPort}; }},
+     [](const Context& c) { return Value{master(c) + ":" + std::to_string(rendezvous_port(c))}; }},
     {"AZ_BATCH_NODE_LIST", "hosts of all nodes, by commas",
      [](const Context& c) { return Value{joined_hosts(c)}; }},
     {"AZ_BATCH_HOST_LIST", "the same", [](const Context& c) { return Value{joined_hosts(c)}; }},
@@ -147,7 +212,10 @@ std::vector<std::string> make_environment(const VariableContext& context) {
     }
     for (const auto& [name, value] : context.inputs) all["AZURE_ML_INPUT_" + name] = value;
     for (const auto& [name, value] : context.outputs) all["AZURE_ML_OUTPUT_" + name] = value;
-    for (const auto& [name, value] : context.launch.environment_variables) all[name] = value;
+    for (const auto& [name, value] : context.launch.environment_variables) {
+        const bool shares = name == kVisibleGpus && visible_gpus(context) && !names_own_gpus(context, value);
+        if (!shares) all[name] = value;
+    }
     std::vector<std::string> lines;
     lines.reserve(all.size());
     for (const auto& [name, value] : all) {

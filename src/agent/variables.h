@@ -1,6 +1,6 @@
 #pragma once
 // The environment of a task's command: one table, in the order in which it is documented. What the user set
-// in `environment_variables` wins over all of it.
+// in `environment_variables` wins over all of it, but for GPUs that are not the task's.
 
 #include <map>
 #include <string>
@@ -20,7 +20,8 @@ struct VariableContext {
     std::string node;                           // "node-17"
     std::map<std::string, std::string> inputs;  // name to path, URI or literal
     std::map<std::string, std::string> outputs;
-    std::string programs_folder;  // searched last, empty for none
+    std::string programs_folder;    // searched last, empty for none
+    bool machine_has_gpus = false;  // whoever may use them
 };
 
 struct VariableDoc {

@@ -11,6 +11,7 @@
 #include "api/lock_routes.h"
 #include "api/own_routes.h"
 #include "api/quota_routes.h"
+#include "api/size_routes.h"
 #include "api/usage_routes.h"
 #include "api/workspace_routes.h"
 #include "api/workspace_settings_routes.h"
@@ -67,6 +68,7 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_lock_routes(router_, context_);
     add_usage_routes(router_, context_);
     add_own_routes(router_, context_);
+    add_size_routes(router_, context_);
 }
 
 Api::~Api() = default;

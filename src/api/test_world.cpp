@@ -199,6 +199,8 @@ Api& TestWorld::api() {
     settings.data_folder = folder;
     settings.free_bytes_min = free_bytes_min;
     settings.sdk_settle = sdk_settle;
+    settings.retired_sizes = retired_sizes;
+    settings.capacity = capacity;
     ApiPorts ports{store,
                    *blobs_,
                    *crypto_,

@@ -96,6 +96,8 @@ class TestWorld {
     std::vector<plane::Event> posted;
     std::uint64_t free_bytes_min = 0;
     Duration sdk_settle{};
+    RetiredSizes retired_sizes = RetiredSizes::Substitute;
+    Resources capacity = ApiSettings{}.capacity;
 
  private:
     Result<plane::Answer> apply(plane::Event& event);

@@ -5,14 +5,14 @@
 #include "app/job_files.h"
 #include "app/staging.h"
 #include "base/log.h"
-#include "core/model/workspace.h"
+#include "core/plane/verdict.h"
 
 namespace lavant::app {
 namespace {
 
 constexpr int kNodeThreads = 4;
 constexpr int kFileThreads = 1;  // so that two runs of one effect follow each other
-constexpr std::size_t kDroppedKept = 100'000;
+constexpr std::size_t kOverKept = 100'000;
 
 }  // namespace
 
@@ -40,7 +40,8 @@ void PooledEffectRunner::run(const OutboxEntry& entry) {
 Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
     if (const auto* start = std::get_if<StartNode>(&entry.effect)) return carry_out(*start, entry.id);
     if (const auto* stop = std::get_if<StopNode>(&entry.effect)) return ports_.nodes.stop_node(stop->node);
-    if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) return carry_out(*publish);
+    if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect))
+        return carry_out(*publish, entry.id);
     if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
         return drop_staged(ports_.blobs, drop->job, drop->attempt);
     return carry_out(std::get<DropJobFiles>(entry.effect), entry.id);
@@ -53,15 +54,27 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 // After a commit that failed the outbox is run again, beside what is under way. Once the first run has been
 // told of, the name may belong to another job: a second one must not touch its files.
 Result<void> PooledEffectRunner::carry_out(const DropJobFiles& effect, std::int64_t outbox) {
-    if (dropped_.contains(outbox)) return {};
+    if (over_.contains(outbox)) return {};
     LAVANT_TRY_VOID(drop_job_files(ports_.blobs, effect.name));
-    if (dropped_.size() >= kDroppedKept) dropped_.erase(dropped_.begin());
-    dropped_.insert(outbox);
+    remember(outbox);
     return {};
 }
 
-Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect) {
-    return publish_staged(ports_.blobs, effect.job, effect.attempt);
+// Where another attempt follows, a second run must not take that one's log for this one's.
+Result<void> PooledEffectRunner::carry_out(const PublishOutputs& effect, std::int64_t outbox) {
+    if (!effect.again) return publish_staged(ports_.blobs, effect.job, effect.attempt);
+    if (over_.contains(outbox)) return {};
+    Result<void> logs = set_logs_aside(ports_.blobs, effect.name, effect.attempt);
+    Result<void> staged = effect.lost ? drop_staged(ports_.blobs, effect.job, effect.attempt)
+                                      : publish_staged(ports_.blobs, effect.job, effect.attempt);
+    Result<void> done = first_to_tell(std::move(logs), std::move(staged));
+    if (done || !plane::may_pass(done.error().code)) remember(outbox);
+    return done;
+}
+
+void PooledEffectRunner::remember(std::int64_t outbox) {
+    if (over_.size() >= kOverKept) over_.erase(over_.begin());
+    over_.insert(outbox);
 }
 
 }  // namespace lavant::app

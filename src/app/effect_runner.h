@@ -29,12 +29,14 @@ class PooledEffectRunner final : public ports::EffectRunner {
  private:
     Result<void> carry_out(const OutboxEntry& entry);
     Result<void> carry_out(const StartNode& effect, std::int64_t outbox);
-    Result<void> carry_out(const PublishOutputs& effect);
+    Result<void> carry_out(const PublishOutputs& effect, std::int64_t outbox);
     Result<void> carry_out(const DropJobFiles& effect, std::int64_t outbox);
+    void remember(std::int64_t outbox);
 
     EffectPorts ports_;
-    std::set<std::int64_t> dropped_;  // effects of DropJobFiles that are done; the file thread only
-    Executor nodes_;                  // starting and stopping machines may take long
+    // Effects that are over and whose second run would do harm; the file thread only.
+    std::set<std::int64_t> over_;
+    Executor nodes_;  // starting and stopping machines may take long
     Executor files_;
 };
 

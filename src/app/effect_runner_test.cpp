@@ -6,6 +6,7 @@
 
 #include "adapters/blobs_fs/fs_blob_store.h"
 #include "app/staging.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "core/model/workspace.h"
 #include "tests/support/temporary_folder.h"
@@ -41,6 +42,12 @@ class EffectRunner : public testing::Test {
         return done;
     }
     void put(const std::string& name) { ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, name, "x")); }
+    void put_log(const std::string& name) {
+        ASSERT_TRUE(blobs_->put_bytes(kArtifactContainer, artifact_prefix("j") + name, "x"));
+    }
+    bool has_log(const std::string& name) {
+        return blobs_->find(kArtifactContainer, artifact_prefix("j") + name)->has_value();
+    }
     bool has(const std::string& name) { return blobs_->find(kBlobContainer, name)->has_value(); }
 
     test::TemporaryFolder folder_;
@@ -63,6 +70,64 @@ TEST_F(EffectRunner, TellsWhetherAnotherTryIsWorthIt) {
     EXPECT_FALSE(done.succeeded);
     EXPECT_EQ(done.code, ErrorCode::Conflict);
     EXPECT_NE(done.message.find("data"), std::string::npos) << done.message;
+}
+
+TEST_F(EffectRunner, PublishesOverWhatAnEarlierAttemptLeft) {
+    put("azureml/j/model/old");
+    ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, "azureml/j/model/weights", "first"));
+    ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, ".lavant-staging/5-2/azureml/j/model/weights", "second"));
+    EXPECT_TRUE(run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2, .again = true}).succeeded);
+    EXPECT_EQ(*read_file(blobs_->path_of(kBlobContainer, "azureml/j/model/weights"), 100), "second");
+    EXPECT_TRUE(has("azureml/j/model/old"));
+}
+
+TEST_F(EffectRunner, MakesRoomForTheNextAttempt) {
+    for (const bool lost : {false, true}) {
+        const std::string staged = ".lavant-staging/5-" + std::to_string(lost ? 2 : 1);
+        const std::string data = lost ? "data/lost" : "data/kept";
+        put(staged + "/" + data);
+        put_log("user_logs/std_log.txt");
+        const int attempt = lost ? 2 : 1;
+        const PublishOutputs effect{.job = {5}, .name = "j", .attempt = attempt, .again = true, .lost = lost};
+        for (int repeated = 0; repeated < 2; ++repeated) EXPECT_TRUE(run(effect).succeeded);
+        EXPECT_EQ(has(data), !lost);
+        EXPECT_TRUE(blobs_->list_staged(kBlobContainer)->empty());
+        EXPECT_FALSE(has_log("user_logs/std_log.txt"));
+        EXPECT_TRUE(has_log("user_logs/attempt_" + std::to_string(attempt) + "/std_log.txt"));
+    }
+}
+
+TEST_F(EffectRunner, SetsLogsAsideAlsoWhereOutputsCannotBePublished) {
+    put("data");  // a file, where a folder is to be
+    put(".lavant-staging/5-1/data/model");
+    put_log("user_logs/std_log.txt");
+    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 1, .again = true});
+    EXPECT_FALSE(done.succeeded);
+    EXPECT_EQ(done.code, ErrorCode::Conflict);
+    EXPECT_TRUE(has_log("user_logs/attempt_1/std_log.txt"));
+}
+
+TEST_F(EffectRunner, LeavesTheLogOfTheLastAttemptWhereItIs) {
+    put_log("user_logs/std_log.txt");
+    EXPECT_TRUE(run(PublishOutputs{.job = {5}, .name = "j", .attempt = 1}).succeeded);
+    EXPECT_TRUE(has_log("user_logs/std_log.txt"));
+}
+
+TEST_F(EffectRunner, TakesNoLogOfTheNextAttemptForTheOneBefore) {
+    int told = 0;
+    std::promise<void> all;
+    PooledEffectRunner runner(
+        {.nodes = nodes_, .blobs = *blobs_, .make_enrol_token = {}, .post = [&](const plane::Event&) {
+             if (++told == 1) put_log("user_logs/std_log.txt");  // the next attempt's
+             if (told == 2) all.set_value();
+         }});
+    put_log("user_logs/std_log.txt");
+    const OutboxEntry entry{7, PublishOutputs{.job = {5}, .name = "j", .attempt = 1, .again = true}};
+    runner.run(entry);
+    runner.run(entry);
+    all.get_future().wait();
+    runner.stop();
+    EXPECT_TRUE(has_log("user_logs/std_log.txt"));
 }
 
 TEST_F(EffectRunner, DropsWhatNobodyWillPublish) {

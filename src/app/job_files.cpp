@@ -9,6 +9,9 @@ namespace {
 constexpr std::string_view kRuns = "ExperimentRun/dcid.";
 constexpr std::string_view kLifecycle = "system_logs/lifecycle.txt";
 constexpr std::string_view kLogs = "user_logs/";
+constexpr std::string_view kLogName = "std_log";  // and what follows: ".txt", "_process_3.txt"
+
+std::string aside_of(int attempt) { return "attempt_" + std::to_string(attempt) + "/"; }
 
 }  // namespace
 
@@ -29,6 +32,28 @@ Result<void> drop_job_files(ports::BlobStore& blobs, const std::string& job_name
     return blobs.remove_folder(kBlobContainer, outputs.substr(0, outputs.size() - 1));
 }
 
+Result<void> set_logs_aside(ports::BlobStore& blobs, const std::string& job_name, int attempt) {
+    const std::string folder = artifact_prefix(job_name) + std::string(kLogs);
+    ports::BlobListing listing{
+        .container = kArtifactContainer, .prefix = folder + std::string(kLogName), .delimiter = "/"};
+    std::vector<std::string> logs;  // listed as a whole before any is moved
+    do {
+        LAVANT_TRY(const ports::BlobPage page, blobs.list(listing));
+        for (const ports::BlobInfo& blob : page.blobs) logs.push_back(blob.name);
+        listing.marker = page.next_marker;
+    } while (!listing.marker.empty());
+    for (const std::string& log : logs) {
+        const std::string aside = folder + aside_of(attempt) + log.substr(folder.size());
+        LAVANT_TRY(const auto now, blobs.find(kArtifactContainer, log));
+        LAVANT_TRY(const auto before, blobs.find(kArtifactContainer, aside));
+        // The beginning of a log that lies there already: late bytes of a node that was given up.
+        const bool known = now && before && before->bytes >= now->bytes;
+        LAVANT_TRY_VOID(known ? blobs.remove(kArtifactContainer, log)
+                              : blobs.publish(kArtifactContainer, log, aside));
+    }
+    return {};
+}
+
 // A file that only grows: one that is at least as long is up to date.
 Result<void> JobFiles::keep(const std::string& blob, std::string_view text) const {
     LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, blob));
@@ -44,39 +69,43 @@ Result<void> JobFiles::refresh_below(const std::string& job_name, std::string_vi
     if (!lifecycle && !logs) return {};
     LAVANT_TRY(const auto job, reader_.find_job(workspace_, job_name));
     if (!job) return {};
-    LAVANT_TRY_VOID(keep_of_job(*job, lifecycle, logs));
+    LAVANT_TRY(const std::vector<std::string> kept, keep_of_job(*job, lifecycle, logs));
     // Deleted while we wrote: its files may have gone before ours came.
     LAVANT_TRY(const auto now, reader_.find_job(workspace_, job_name));
     if (now && now->head.id == job->head.id) return {};
-    if (lifecycle)
-        LAVANT_TRY_VOID(
-            blobs_.remove(kArtifactContainer, artifact_prefix(job_name) + std::string(kLifecycle)));
-    if (logs)
-        LAVANT_TRY_VOID(blobs_.remove(kArtifactContainer,
-                                      artifact_prefix(job_name) + std::string(kLogs) + "std_log.txt"));
+    for (const std::string& blob : kept) {
+        const Result<void> removed = blobs_.remove(kArtifactContainer, blob);
+        if (!removed && removed.error().code != ErrorCode::NotFound) return removed;
+    }
     return {};
 }
 
-Result<void> JobFiles::keep_of_job(const Job& job, bool lifecycle, bool logs) const {
+Result<std::vector<std::string>> JobFiles::keep_of_job(const Job& job, bool lifecycle, bool logs) const {
+    std::vector<std::string> names;
     const std::string folder = artifact_prefix(job.head.name);
     if (lifecycle) {
         LAVANT_TRY(const auto events, reader_.list_job_events(job.head.id));
         // Of an old job's history the beginning may be gone: a file that has it is better.
         const bool whole = !events.empty() && events.front().what == name_of(JobStatus::Queued);
         LAVANT_TRY(const auto kept, blobs_.find(kArtifactContainer, folder + std::string(kLifecycle)));
-        if (whole || !kept) LAVANT_TRY_VOID(keep(folder + std::string(kLifecycle), render_lifecycle(events)));
+        names.push_back(folder + std::string(kLifecycle));
+        if (whole || !kept) LAVANT_TRY_VOID(keep(names.back(), render_lifecycle(events)));
     }
-    if (!logs) return {};
+    if (!logs) return names;
     LAVANT_TRY(const auto tasks, reader_.list_tasks(job.head.id));
     for (const Task& task : tasks) {
         if (task.end.log.empty() || task.ref.index != 0) continue;
         // Read after the task: a commit between may have ended it and begun the next attempt.
         LAVANT_TRY(const auto now, reader_.find_job(workspace_, job.head.name));
         const bool older = now && task.ref.attempt < now->head.attempt;
-        const std::string aside = older ? "attempt_" + std::to_string(task.ref.attempt) + "/" : "";
-        LAVANT_TRY_VOID(keep(folder + std::string(kLogs) + aside + "std_log.txt", task.end.log));
+        // An attempt that has ended in a job that has not: another one may follow at any moment, whose log
+        // has this one's place.
+        if (!now || (!older && !is_terminal(now->head.status))) continue;
+        names.push_back(folder + std::string(kLogs) + (older ? aside_of(task.ref.attempt) : "") +
+                        std::string(kLogName) + ".txt");
+        LAVANT_TRY_VOID(keep(names.back(), task.end.log));
     }
-    return {};
+    return names;
 }
 
 void JobFiles::refresh(std::string_view container, std::string_view blob) const {

@@ -20,6 +20,10 @@ std::string render_lifecycle(const std::vector<HistoryEvent>& events);
 // other place. Nothing there: done.
 [[nodiscard]] Result<void> drop_job_files(ports::BlobStore& blobs, const std::string& job_name);
 
+// Moves the logs of an attempt that another one follows to user_logs/attempt_<n>/. The next one must not have
+// begun. Nothing there: done.
+[[nodiscard]] Result<void> set_logs_aside(ports::BlobStore& blobs, const std::string& job_name, int attempt);
+
 class JobFiles {
  public:
     JobFiles(ports::Reader& reader, ports::BlobStore& blobs, std::string workspace)
@@ -32,7 +36,8 @@ class JobFiles {
  private:
     [[nodiscard]] Result<void> refresh_below(const std::string& job, std::string_view at) const;
     [[nodiscard]] Result<void> keep(const std::string& blob, std::string_view text) const;
-    [[nodiscard]] Result<void> keep_of_job(const Job& job, bool lifecycle, bool logs) const;
+    [[nodiscard]] Result<std::vector<std::string>> keep_of_job(const Job& job, bool lifecycle,
+                                                               bool logs) const;  // the files' names
     ports::Reader& reader_;
     ports::BlobStore& blobs_;
     const std::string workspace_;

@@ -17,15 +17,16 @@ std::string staging_folder_of(JobId job, int attempt) {
     return std::to_string(job.value) + "-" + std::to_string(attempt);
 }
 
-// What is in the way in one container keeps nothing back in the other. A failure that may pass is told rather
-// than one that will not: after it everything is tried again.
+Result<void> first_to_tell(Result<void> one, Result<void> other) {
+    return !other && (one || plane::may_pass(other.error().code)) ? other : one;
+}
+
+// What is in the way in one container keeps nothing back in the other.
 Result<void> publish_staged(ports::BlobStore& blobs, JobId job, int attempt) {
     const std::string staged = std::string(ports::kStagingFolder) + "/" + staging_folder_of(job, attempt);
     Result<void> done;
-    for (const char* container : kContainers) {
-        Result<void> published = blobs.publish(container, staged, "");
-        if (!published && (done || plane::may_pass(published.error().code))) done = std::move(published);
-    }
+    for (const char* container : kContainers)
+        done = first_to_tell(std::move(done), blobs.publish(container, staged, ""));
     return done;
 }
 

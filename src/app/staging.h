@@ -14,6 +14,9 @@ std::string staging_folder_of(JobId job, int attempt);  // below ports::kStaging
 
 // What an attempt staged is in its place, or as much of it as can be.
 [[nodiscard]] Result<void> publish_staged(ports::BlobStore& blobs, JobId job, int attempt);
+// Of two results of one effect the one to be told: a failure that may pass before one that will not, as after
+// it everything is tried again.
+[[nodiscard]] Result<void> first_to_tell(Result<void> one, Result<void> other);
 [[nodiscard]] Result<void> drop_staged(ports::BlobStore& blobs, JobId job, int attempt);
 // At start, before any agent can upload: drops what no live attempt owns.
 [[nodiscard]] Result<void> sweep_staging(ports::BlobStore& blobs, const std::vector<JobHead>& live);

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "host/machine.h"
 #include "main/system_clock.h"
 #include "main/version.h"
 #include "wire/json.h"
@@ -81,13 +82,19 @@ std::string random_name() {
 }
 
 // What the provider ordered for this node.
-Resources ordered(const std::string& folder) {
+struct Order {
+    Resources resources;
+    std::string gpus;
+};
+
+Order read_order(const std::string& folder) {
     const Result<std::string> text = read_file(folder + "/order", 64U << 10);
     const Result<wire::Json> order = text ? wire::parse_json(*text) : Result<wire::Json>(wire::Json());
     if (!order) return {};
-    return {.cpu_millis = (*order)["cpu_millis"].integer(),
-            .memory_bytes = (*order)["memory_bytes"].integer(),
-            .gpus = static_cast<int>((*order)["gpus"].integer())};
+    return {.resources = {.cpu_millis = (*order)["cpu_millis"].integer(),
+                          .memory_bytes = (*order)["memory_bytes"].integer(),
+                          .gpus = static_cast<int>((*order)["gpus"].integer())},
+            .gpus = (*order)["gpu_names"].string()};
 }
 
 std::string host_name() {
@@ -113,6 +120,7 @@ Result<void> run(const Arguments& arguments) {
     SystemClock clock;
     const std::string machine_boot(
         trim(read_file("/proc/sys/kernel/random/boot_id", 256).value_or("unknown")));
+    const Order order = read_order(arguments.folder);
     agent::LoopSettings settings{
         .node = {arguments.node},
         .folder = arguments.folder,
@@ -122,7 +130,9 @@ Result<void> run(const Arguments& arguments) {
         .boot = machine_boot + "." + random_name(),
         .machine_boot = machine_boot,
         .host = host_name(),
-        .resources = ordered(arguments.folder),
+        .resources = order.resources,
+        .gpus = order.gpus,
+        .machine_has_gpus = host::look_at_machine().gpus > 0,
         .confined = arguments.sandbox};
     settings.machine.tasks_max = kTasksPerNode;
     if (is_loopback_url(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);

@@ -28,6 +28,7 @@ struct ConfinedTask {
     std::string working_folder;            // where the script runs: a private writable view of code_folder
     std::string log_file;                  // opened by the child, append only, for stdout and stderr
     std::vector<Bind> binds;               // what else it may see: inputs, outputs, environment
+    std::string outputs_before = {};       // what ./outputs begins with: moved there from this folder
     bool confined = true;                  // false: no namespaces (still its own process group and cgroup)
 };
 

@@ -10,6 +10,21 @@
 #include <filesystem>
 
 namespace lavant::test {
+namespace {
+
+Result<void> move_files(const std::filesystem::path& from, const std::filesystem::path& working_folder) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(from, error)) {
+        if (!entry.is_regular_file()) continue;
+        const auto target = working_folder / "outputs" / std::filesystem::relative(entry.path(), from);
+        LAVANT_TRY_VOID(make_directories(target.parent_path()));
+        std::filesystem::rename(entry.path(), target, error);
+        if (error) return fail(ErrorCode::Internal, error.message());
+    }
+    return {};
+}
+
+}  // namespace
 
 PlainSandbox::~PlainSandbox() {
     for (const auto& [ref, task] : tasks_) {
@@ -27,6 +42,7 @@ Result<ports::RunningTask> PlainSandbox::start(const ports::ConfinedTask& task) 
                               error);
     for (const char* name : {"/outputs", "/logs"})
         LAVANT_TRY_VOID(make_directories(task.working_folder + name));
+    if (!task.outputs_before.empty()) LAVANT_TRY_VOID(move_files(task.outputs_before, task.working_folder));
 
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;

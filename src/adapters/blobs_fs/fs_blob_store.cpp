@@ -417,6 +417,10 @@ Result<void> FsBlobStore::publish(const std::string& container, const std::strin
                open_container(container, to.empty() ? from : to));  // "" is the container itself
     if (!to.empty() && (to + "/").starts_with(from + "/"))
         return fail(ErrorCode::InvalidArgument, "cannot publish '" + from + "' to a place inside itself");
+    // A blob that still grows: an append under way must not keep it open under its old name.
+    LAVANT_TRY(const auto blob, find(container, from));
+    std::unique_lock lock(lock_of(container, from), std::defer_lock);
+    if (blob) lock.lock();
     for (const std::string& name : {from, to}) {
         growing_.forget(key_of(container, name));
         growing_.forget_below(name.empty() ? container + "/" : key_of(container, name) + "/");

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "adapters/blobs_fs/fs_blob_store.h"
 #include "tests/support/temporary_folder.h"
 
@@ -69,6 +71,20 @@ TEST_F(Publishing, MovesASingleBlobThatStillGrows) {
     ASSERT_TRUE(store_->append("c", "logs/std_log.txt", 0, "second"));
     EXPECT_EQ(get("logs/attempt_1/std_log.txt"), "first");
     EXPECT_EQ(get("logs/std_log.txt"), "second");
+}
+
+// Whatever the order: the old log is whole where it went, and the new one is a file of its own.
+TEST_F(Publishing, MovesABlobThatIsAppendedToAtTheSameTime) {
+    for (int round = 0; round < 50; ++round) {
+        const std::string folder = "run-" + std::to_string(round);
+        ASSERT_TRUE(store_->append("c", folder + "/log", 0, "first"));
+        std::thread writer([&] { (void)store_->append("c", folder + "/log", 5, "!"); });
+        ASSERT_TRUE(store_->publish("c", folder + "/log", folder + "/aside/log"));
+        writer.join();
+        ASSERT_TRUE(store_->append("c", folder + "/log", 0, "second"));
+        ASSERT_TRUE(get(folder + "/aside/log").starts_with("first"));
+        ASSERT_EQ(get(folder + "/log"), "second");
+    }
 }
 
 TEST_F(Publishing, FileInTheWayOfAFolderIsNamed) {

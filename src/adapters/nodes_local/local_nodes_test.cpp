@@ -70,7 +70,8 @@ class Nodes : public ::testing::TestWithParam<Mode> {
         return {.what = {.node = NodeId{number},
                          .pool = PoolId{1},
                          .size = "Standard_DS1_v2",
-                         .resources = {.cpu_millis = 500, .memory_bytes = 256LL << 20}},
+                         .resources = {.cpu_millis = 500, .memory_bytes = 256LL << 20},
+                         .gpus = "0,GPU-\"7\""},
                 .enrol_token = "token-" + std::to_string(number)};
     }
     std::string folder(int number) const { return base_ + "/nodes/" + std::to_string(number); }
@@ -87,6 +88,18 @@ INSTANTIATE_TEST_SUITE_P(, Nodes,
                                            Mode{.name = "WithoutCgroups", .cgroups = false}),
                          [](const auto& one) { return one.param.name; });
 
+TEST(LocalNodes, HasTheGpusThatItIsToldOf) {
+    const std::vector<std::string> names{"fake0", "fake1"};
+    LocalNodes named({.folder = "/nonexistent", .allow_cgroups = false, .gpus = names});
+    EXPECT_EQ(named.gpu_names(), names);
+    EXPECT_EQ(named.capacity().gpus, 2);
+    LocalNodes without(
+        {.folder = "/nonexistent", .allow_cgroups = false, .gpus = std::vector<std::string>()});
+    EXPECT_EQ(without.capacity().gpus, 0);
+    LocalNodes found({.folder = "/nonexistent", .allow_cgroups = false});
+    EXPECT_EQ(found.capacity().gpus, static_cast<int>(found.gpu_names().size()));
+}
+
 TEST_P(Nodes, ANodeIsADetachedAgentWithItsTokenAndOrder) {
     ASSERT_TRUE(nodes_->start_node(order(7)));
     EXPECT_TRUE(wait_until([&] { return ran(7, "run\n"); }));
@@ -94,6 +107,7 @@ TEST_P(Nodes, ANodeIsADetachedAgentWithItsTokenAndOrder) {
                                                      " --server https://127.0.0.1:1 --ca /ca.pem --quiet\n");
     EXPECT_EQ(text_of(folder(7) + "/token"), "token-7");
     EXPECT_NE(text_of(folder(7) + "/order").find("\"size\": \"Standard_DS1_v2\""), std::string::npos);
+    EXPECT_NE(text_of(folder(7) + "/order").find(R"("gpu_names": "0,GPU-\"7\"")"), std::string::npos);
     struct stat found {};
     ASSERT_EQ(::stat((folder(7) + "/token").c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 0777, 0600U);

@@ -43,7 +43,8 @@ Result<void> NodeFolder::write_order(const ports::NodeOrder& order) const {
                              ", \"size\": " + json_quote(order.what.size) +
                              ", \"cpu_millis\": " + std::to_string(resources.cpu_millis) +
                              ", \"memory_bytes\": " + std::to_string(resources.memory_bytes) +
-                             ", \"gpus\": " + std::to_string(resources.gpus) + "}\n";
+                             ", \"gpus\": " + std::to_string(resources.gpus) +
+                             ", \"gpu_names\": " + json_quote(order.what.gpus) + "}\n";
     LAVANT_TRY_VOID(put_file(path_ + "/order", text));
     return put_file(path_ + "/token", order.enrol_token);
 }

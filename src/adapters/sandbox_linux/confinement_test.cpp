@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +128,33 @@ TEST_P(Confined, InputsAreReadOnlyAndOutputsWritable) {
     EXPECT_EQ(log_of(one), "input\nfile\ninputs\noutputs\nwd\n");
     EXPECT_EQ(text_of(in + "/x"), "input\n");
     EXPECT_EQ(text_of(out + "/deep/m"), "model\n");
+}
+
+TEST_P(Confined, ADeviceIsThereOnlyWhereItIsShownAndStaysTheMachines) {
+    const char* device = "/dev/kmsg";  // one that is not shown to everybody
+    struct stat before {};
+    if (::stat(device, &before) != 0) GTEST_SKIP() << "no " << device << " here";
+    const auto without = task(std::string("test -e ") + device + "; echo $?");
+    EXPECT_EQ(run(without).exit_code, 0);
+    EXPECT_EQ(log_of(without), "1\n");
+    auto with = task(std::string("test -c ") + device + "; echo $?");
+    with.binds = {{.path = device}};
+    EXPECT_EQ(run(with).exit_code, 0);
+    EXPECT_EQ(log_of(with), "0\n");
+    struct stat after {};
+    ASSERT_EQ(::stat(device, &after), 0);
+    EXPECT_EQ(after.st_uid, before.st_uid);
+}
+
+TEST_P(Confined, ADeviceThatIsShownCanBeWritten) {
+    const std::string device = base_ + "/device";
+    if (::mknod(device.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) GTEST_SKIP() << "needs root";
+    ::chmod(device.c_str(), 0666);
+    ::chmod(base_.c_str(), 0755);
+    auto one = task("echo x > " + device + " && echo written");
+    one.binds = {{.path = device}};
+    EXPECT_EQ(run(one).exit_code, 0) << log_of(one);
+    EXPECT_EQ(log_of(one), "written\n");
 }
 
 TEST_P(Confined, AFolderOutsideIsSeenAtItsOwnPath) {

@@ -78,6 +78,37 @@ Result<void> give_below(const std::string& path, uid_t owner, int depth) {
     return {};
 }
 
+// A real folder: one that is reached by a link may be anybody's.
+Result<void> make_real_folder(const std::string& path, Owner owner) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) == 0 && !S_ISDIR(found.st_mode) && ::unlink(path.c_str()) != 0)
+        return fail(system_error("remove '" + path + "'", errno));
+    return make_folder_for(path, owner);
+}
+
+Result<void> move_file(const std::string& from, const std::string& to, Owner owner) {
+    struct stat found {};
+    if (::lstat(to.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) LAVANT_TRY_VOID(remove_tree(to));
+    if (owner && ::lchown(from.c_str(), *owner, *owner) != 0)
+        return fail(system_error("give '" + from + "'", errno));
+    if (::rename(from.c_str(), to.c_str()) != 0) return fail(system_error("move '" + from + "'", errno));
+    return {};
+}
+
+Result<void> move_folder(const std::string& from, const std::string& to, Owner owner, int depth) {
+    if (depth > kDepthMax)
+        return fail(ErrorCode::InvalidArgument, "folder '" + from + "' is nested more than 128 deep");
+    LAVANT_TRY_VOID(make_real_folder(to, owner));
+    LAVANT_TRY(const auto entries, list_directory(from));
+    for (const DirectoryEntry& entry : entries) {
+        const std::string source = from + "/" + entry.name;
+        const std::string target = to + "/" + entry.name;
+        if (entry.is_directory) LAVANT_TRY_VOID(move_folder(source, target, owner, depth + 1));
+        if (entry.is_file) LAVANT_TRY_VOID(move_file(source, target, owner));
+    }
+    return {};
+}
+
 // What is left of the limit below `path`; nothing: it is exceeded, or cannot be seen.
 std::optional<TreeSize> left_after(const std::string& path, TreeSize left) {
     const auto entries = list_directory(path);
@@ -100,6 +131,10 @@ bool is_small_tree(const std::string& path, TreeSize limit) { return left_after(
 
 Result<void> copy_tree(const std::string& from, const std::string& to, Owner owner) {
     return copy_folder(from, to, owner, 0);
+}
+
+Result<void> move_tree(const std::string& from, const std::string& to, Owner owner) {
+    return move_folder(from, to, owner, 0);
 }
 
 Result<void> give_tree(const std::string& path, uid_t owner) { return give_below(path, owner, 0); }

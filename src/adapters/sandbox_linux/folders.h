@@ -21,6 +21,9 @@ struct TreeSize {
     std::uint64_t bytes = 0;
 };
 bool is_small_tree(const std::string& path, TreeSize limit);
+// Moves what is in `from` into `to`, where it replaces what is in its way. Both are on one file system, and
+// nobody else is at work there. Leaves `from` with empty folders.
+[[nodiscard]] Result<void> move_tree(const std::string& from, const std::string& to, Owner owner);
 [[nodiscard]] Result<void> give_tree(const std::string& path, uid_t owner);
 // Makes the folder if it is missing, and gives it to `owner`.
 [[nodiscard]] Result<void> make_folder_for(const std::string& path, Owner owner);

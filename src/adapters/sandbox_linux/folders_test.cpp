@@ -47,6 +47,34 @@ TEST_F(Folders, AsRootACopyAndATreeCanBeGivenAway) {
     ASSERT_TRUE(give_tree(base_ + "/to", 200'124));
     EXPECT_EQ(look_at("/to/link").st_uid, 200'124U);
     EXPECT_EQ(look_at("/from/sub/data").st_uid, 0U) << "a link is given, not what it points to";
+    ASSERT_TRUE(move_tree(base_ + "/from", base_ + "/moved", 200'125));
+    for (const char* name : {"/moved", "/moved/sub", "/moved/sub/data"})
+        EXPECT_EQ(look_at(name).st_uid, 200'125U) << name;
+}
+
+TEST_F(Folders, AMoveJoinsWhatIsThereAndReplacesWhatIsInItsWay) {
+    ASSERT_TRUE(make_directories(base_ + "/to/run.sh/inner"));
+    ASSERT_TRUE(write_file_atomically(base_ + "/to/sub", "a file where a folder is to be"));
+    ASSERT_TRUE(write_file_atomically(base_ + "/to/kept", "kept\n"));
+    const auto moved = look_at("/from/sub/data");
+    ASSERT_TRUE(move_tree(base_ + "/from", base_ + "/to", std::nullopt));
+    EXPECT_EQ(*read_file(base_ + "/to/run.sh", 100), "run\n");
+    EXPECT_EQ(*read_file(base_ + "/to/kept", 100), "kept\n");
+    EXPECT_EQ(look_at("/to/sub/data").st_ino, moved.st_ino);
+    EXPECT_EQ(look_at("/to/sub/data").st_mtim.tv_nsec, moved.st_mtim.tv_nsec);
+    EXPECT_FALSE(exists(base_ + "/to/link")) << "a link could lead anywhere";
+    EXPECT_FALSE(exists(base_ + "/from/run.sh"));
+}
+
+TEST_F(Folders, AMoveFollowsNoLinkAtItsGoal) {
+    ASSERT_TRUE(make_directories(base_ + "/elsewhere"));
+    ASSERT_TRUE(make_directories(base_ + "/to"));
+    for (const char* name : {"/outputs", "/to/sub"})
+        ASSERT_EQ(::symlink((base_ + "/elsewhere").c_str(), (base_ + name).c_str()), 0);
+    ASSERT_TRUE(move_tree(base_ + "/from", base_ + "/to", std::nullopt));
+    ASSERT_TRUE(move_tree(base_ + "/to", base_ + "/outputs", std::nullopt));
+    EXPECT_TRUE(list_directory(base_ + "/elsewhere")->empty());
+    EXPECT_EQ(*read_file(base_ + "/outputs/sub/data", 100), "data\n");
 }
 
 TEST_F(Folders, SmallMeansWithinBothLimits) {

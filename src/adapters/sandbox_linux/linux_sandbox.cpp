@@ -138,6 +138,8 @@ Result<void> LinuxSandbox::prepare_folders(const ports::ConfinedTask& task, cons
         LAVANT_TRY_VOID(make_folder_for(written, owner));
     }
     for (const char* name : {"/outputs", "/logs"}) LAVANT_TRY_VOID(make_folder_for(written + name, owner));
+    if (!task.outputs_before.empty())
+        LAVANT_TRY_VOID(move_tree(task.outputs_before, written + "/outputs", owner));
     if (!owner) return {};
     for (const ports::Bind& bind : task.binds)
         if (bind.writable || (!slot.identity && lies_in(bind.path, task.folder)))

@@ -73,6 +73,27 @@ TEST_P(Sandboxed, RunsInItsWorkingFolderWithOutputsAndLogsReady) {
     sandbox_->release(one.ref);
 }
 
+TEST_P(Sandboxed, BeginsWithTheOutputsItIsGiven) {
+    const std::string code = base_ + "/code";
+    ASSERT_TRUE(make_directories(code + "/outputs"));
+    ASSERT_TRUE(write_file_atomically(code + "/outputs/of_the_code", "code\n", 0644));
+    ASSERT_TRUE(write_file_atomically(code + "/outputs/both", "code\n", 0644));
+    for (const bool with_code : {false, true}) {
+        auto one = task("cat outputs/both outputs/deep/a; echo more >> outputs/deep/a; ls outputs");
+        one.code_folder = with_code ? code : "";
+        one.outputs_before = one.folder + "/before";
+        ASSERT_TRUE(make_directories(one.outputs_before + "/deep"));
+        ASSERT_TRUE(write_file_atomically(one.outputs_before + "/both", "before\n", 0644));
+        ASSERT_TRUE(write_file_atomically(one.outputs_before + "/deep/a", "a\n", 0644));
+        start(one);
+        EXPECT_EQ(finish(one).exit_code, 0) << log_of(one);
+        EXPECT_EQ(log_of(one), std::string("before\na\nboth\ndeep\n") + (with_code ? "of_the_code\n" : ""));
+        EXPECT_EQ(text_of(sandbox_->written_files(one) + "/outputs/deep/a"), "a\nmore\n");
+        sandbox_->release(one.ref);
+    }
+    EXPECT_EQ(text_of(code + "/outputs/both"), "code\n");
+}
+
 TEST_P(Sandboxed, HasASessionOfItsOwnAndNoFilesOfTheAgent) {
     EXPECT_EQ(output_of("ps -o pid=,sid=,pgid= -p $$ | awk '{ print ($1==$2 && $2==$3) }'; ls /proc/$$/fd > "
                         "list; tr '\\n' ' ' < list"),

@@ -446,6 +446,55 @@ TEST_F(AgentHubTest, ShowsANodeOnlyWhatItsTasksNeed) {
     EXPECT_EQ(ask("GET", "17/blobs/code-1/src/train.py", credential(kNode)).status, 403);
 }
 
+TEST_F(AgentHubTest, ShowsALaterAttemptWhatTheOnesBeforeItLeft) {
+    for (const char* name : {"dcid.pear/outputs/a", "dcid.pear/logs/l", "dcid.pear/user_logs/std_log.txt",
+                             "dcid.plum/outputs/a", "dcid.pears/outputs/a"})
+        ASSERT_TRUE(blobs_->put_bytes(kArtifactContainer, "ExperimentRun/" + std::string(name), "1"));
+    for (const char* name : {"azureml/j/o/model", "azureml/j/o2/model", "azureml/k/o/model",
+                             ".lavant-staging/5-1/azureml/j/o/model"})
+        ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, name, "1"));
+    const std::vector<std::string> own{"17/blobs/azureml?prefix=ExperimentRun/dcid.pear/outputs/",
+                                       "17/blobs/azureml/ExperimentRun/dcid.pear/outputs/a",
+                                       "17/blobs/azureml-blobstore?prefix=azureml/j/o/",
+                                       "17/blobs/azureml-blobstore/azureml/j/o/model"};
+    const std::vector<std::string> others{
+        "17/blobs/azureml?prefix=ExperimentRun/",
+        "17/blobs/azureml?prefix=ExperimentRun/dcid.pear/",
+        "17/blobs/azureml?prefix=ExperimentRun/dcid.plum/outputs/",
+        "17/blobs/azureml/ExperimentRun/dcid.plum/outputs/a",
+        "17/blobs/azureml/ExperimentRun/dcid.pears/outputs/a",
+        "17/blobs/azureml/ExperimentRun/dcid.pear/outputs/../../dcid.plum/outputs/a",
+        "17/blobs/azureml/ExperimentRun/dcid.pear/logs/l",
+        "17/blobs/azureml/ExperimentRun/dcid.pear/user_logs/std_log.txt",
+        "17/blobs/azureml-blobstore?prefix=azureml/j/",
+        "17/blobs/azureml-blobstore/azureml/j/o2/model",
+        "17/blobs/azureml-blobstore/azureml/k/o/model",
+        "17/blobs/azureml-blobstore/.lavant-staging/5-1/azureml/j/o/model"};
+    hub_->send(kNode, start_of(kTask));
+    for (const std::string& path : own) EXPECT_EQ(ask("GET", path, credential(kNode)).status, 403) << path;
+    hub_->send(kNode, start_of({kTask.job, 2, 1}));
+    for (const std::string& path : own) EXPECT_EQ(ask("GET", path, credential(kNode)).status, 200) << path;
+    for (const std::string& path : others) EXPECT_GE(ask("GET", path, credential(kNode)).status, 400) << path;
+    for (std::string path : own) {
+        path.replace(0, 2, "18");
+        EXPECT_EQ(ask("GET", path, credential(kOther)).status, 403) << path;
+    }
+    hub_->send(kNode, ForgetTask{{kTask.job, 2, 1}});
+    for (const std::string& path : own) EXPECT_EQ(ask("GET", path, credential(kNode)).status, 403) << path;
+}
+
+TEST_F(AgentHubTest, ShowsNobodyWhatIsStaged) {
+    Launch launch = a_launch("pear");
+    launch.inputs = {{"all", "uri_folder", "ro_mount", "azureml://datastores/workspaceblobstore/paths/"}};
+    ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, ".lavant-staging/6-1/x", "1"));
+    ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, "x", "1"));
+    hub_->send(kNode, StartTask{.task = kTask, .launch = wire::encode_launch(launch)});
+    EXPECT_EQ(ask("GET", "17/blobs/azureml-blobstore/x", credential(kNode)).status, 200);
+    EXPECT_EQ(ask("GET", "17/blobs/azureml-blobstore/.lavant-staging/6-1/x", credential(kNode)).status, 403);
+    EXPECT_EQ(ask("GET", "17/blobs/azureml-blobstore?prefix=.lavant-staging/", credential(kNode)).status,
+              403);
+}
+
 TEST_F(AgentHubTest, StagesATasksOwnFiles) {
     hub_->send(kNode, start_of(kTask));
     EXPECT_EQ(

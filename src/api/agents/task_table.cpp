@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/workspace.h"
+#include "ports/blobs.h"
 #include "wire/messages.h"
 
 namespace lavant::api {
@@ -36,6 +37,13 @@ bool lies_in(std::string_view path, std::string_view place) {
     return place.empty() || path.size() == place.size() || path[place.size()] == '/';
 }
 
+bool is_named_output(const Launch& launch, std::string_view container, std::string_view path) {
+    return std::ranges::any_of(launch.outputs, [&](const LaunchOutput& output) {
+        const std::optional<Place> place = place_of(output.uri);
+        return place && !place->path.empty() && place->container == container && lies_in(path, place->path);
+    });
+}
+
 bool needs(const Launch& launch, std::string_view container, std::string_view path) {
     const std::string_view code = launch.code_uri;
     const std::size_t slash = code.find('/');
@@ -47,6 +55,13 @@ bool needs(const Launch& launch, std::string_view container, std::string_view pa
         const std::optional<Place> place = place_of(input.value);
         return place && place->container == container && lies_in(path, place->path);
     });
+}
+
+// A later attempt carries on with what the ones before it left; a first one has nothing to carry on with.
+bool carries_on(const HeldTask& task, std::string_view container, std::string_view path) {
+    if (task.ref.attempt <= 1) return false;
+    return (container == kArtifactContainer && lies_in(path, artifact_prefix(task.job_name) + "outputs")) ||
+           is_named_output(*task.launch, container, path);
 }
 
 }  // namespace
@@ -142,6 +157,7 @@ std::optional<HeldTask> TaskTable::find_attempt(JobId job, int attempt, NodeId n
 }
 
 bool TaskTable::may_read(NodeId node, std::string_view container, std::string_view path) {
+    if (ports::is_staged(path)) return false;  // Nobody's yet.
     std::vector<HeldTask> held;
     {
         const std::scoped_lock lock(mutex_);
@@ -151,7 +167,7 @@ bool TaskTable::may_read(NodeId node, std::string_view container, std::string_vi
     }
     return std::ranges::any_of(held, [&](HeldTask& task) {
         if (!task.launch) load_launch(task);
-        return task.launch && needs(*task.launch, container, path);
+        return task.launch && (needs(*task.launch, container, path) || carries_on(task, container, path));
     });
 }
 
@@ -160,11 +176,7 @@ bool TaskTable::may_write(const HeldTask& task, std::string_view container, std:
     if (container == kArtifactContainer &&
         (path.starts_with(own + "outputs/") || path.starts_with(own + "logs/")))
         return true;
-    return task.launch && std::ranges::any_of(task.launch->outputs, [&](const LaunchOutput& output) {
-               const std::optional<Place> place = place_of(output.uri);
-               return place && !place->path.empty() && place->container == container &&
-                      lies_in(path, place->path);
-           });
+    return task.launch && is_named_output(*task.launch, container, path);
 }
 
 // Read again for each request after a restart of the server: rare, and not worth a place to keep it.

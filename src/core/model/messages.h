@@ -37,6 +37,8 @@ struct StartTask {
     std::string gpus;     // names of the devices it may use, by commas
     bool resume = false;  // begins with what the last attempt left in its outputs
 };
+inline bool is_alone(const StartTask& start) { return start.instances <= 1 && start.processes <= 1; }
+
 struct StopTask {
     TaskRef task;
     std::string why;
