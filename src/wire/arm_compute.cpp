@@ -18,6 +18,7 @@ namespace {
 using spec::Problems;
 
 constexpr const char* kInner = "properties.properties.";
+constexpr const char* kSizePath = "properties.properties.vmSize";
 constexpr const char* kScale = "properties.properties.scaleSettings.";
 
 // Every member of `properties.properties` that a client may say; the rest is the server's to say, or unknown.
@@ -213,12 +214,7 @@ Json read_identity(Reader& reader, const Json& sent) {
 
 void read_size(Reader& reader, Json& inner, ArmCompute& out) {
     set_default(inner, "vmSize", kDefaultSize);
-    const std::string asked = reader.text(inner["vmSize"], std::string(kInner) + "vmSize");
-    if (asked.empty()) return;
-    if (auto problem = spec::find_size_problem(asked))
-        return reader.problem(std::string(kInner) + "vmSize", std::move(*problem));
-    out.size = find_size(asked)->name;
-    inner.set("vmSize", out.size);
+    out.size = reader.text(inner["vmSize"], kSizePath);
 }
 
 void read_subnet(Reader& reader, Json& inner, ArmCompute& out) {
@@ -332,13 +328,12 @@ void read_location(Reader& reader, const Json& sent, ArmCompute& out) {
     out.location = kLocalRegion;
     const std::string asked = reader.text(sent["location"], "location");
     if (asked.empty()) return;
-    if (auto problem = spec::find_region_problem(asked))
-        return reader.problem("location", std::move(*problem));
-    const std::string region = find_region(asked).value();
+    const auto region = find_region(asked);
+    if (!region) return reader.problem("location", region_problem(asked));
     if (out.kind == ComputeKind::Cluster) {
-        out.location = region;
-    } else if (region != kLocalRegion) {
-        out.warnings.push_back("location " + region +
+        out.location = *region;
+    } else if (*region != kLocalRegion) {
+        out.warnings.push_back("location " + *region +
                                " has no effect; only a cluster can be in another region");
     }
     if (out.location != kLocalRegion)
@@ -406,6 +401,15 @@ void check_fixed(Reader& reader, const Json& stored, const Json& wanted) {
                                        " is fixed when a compute is made" + now +
                                        "; make another, or delete this one first");
     }
+}
+
+void choose_size(Reader& reader, const ComputeAsk& ask, ArmCompute& out) {
+    if (is_attached(out.kind) || out.size.empty()) return;
+    auto chosen = ask.choose_size(out.size);
+    if (!chosen) return reader.problem(kSizePath, chosen.error().message);
+    if (!chosen->warning.empty()) out.warnings.push_back(std::move(chosen->warning));
+    out.size = std::move(chosen->name);
+    out.document.member("properties").member("properties").set("vmSize", out.size);
 }
 
 // `sent` as it would be had it said everything.
@@ -487,6 +491,7 @@ Result<ArmCompute> parse_arm_compute(const ComputeAsk& ask) {
     Reader reader(problems);
     for (std::string& broken : check_compute_name(kind, ask.name)) reader.problem("name", std::move(broken));
     ArmCompute out = read_document(reader, sent, kind);
+    choose_size(reader, ask, out);
     if (ask.stored != nullptr && problems.empty()) check_fixed(reader, *ask.stored, out.document);
     if (out.document.dump().size() > kComputeDocumentBytes)
         reader.problem("properties", "is too large: at most " + std::to_string(kComputeDocumentBytes >> 10) +

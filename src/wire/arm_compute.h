@@ -4,6 +4,7 @@
 // What is stored of a compute is one document, {"location","tags","identity","properties"}: what the client
 // sent, without secrets and without what only a server can say, with every default filled in.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +38,18 @@ struct ArmCompute {
 
 enum class ComputeRequest { Put, Patch };
 
+struct ChosenSize {
+    std::string name;
+    std::string warning;  // where it is not quite what was asked for
+};
+
 struct ComputeAsk {
     ComputeRequest request = ComputeRequest::Put;
     std::string name;
     std::string_view body;         // the whole request body
     const Json* stored = nullptr;  // of the compute that is there; none if it is new
+    // Which size a name means; an error is one sentence for whoever asked.
+    std::function<Result<ChosenSize>(const std::string&)> choose_size;
 };
 
 // All problems at once, with paths like properties.properties.scaleSettings.maxNodeCount; among them every

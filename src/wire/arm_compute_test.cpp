@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/size.h"
 #include "wire/compute_answer.h"
 
 namespace lavant::wire {
@@ -9,12 +10,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+Result<ChosenSize> choose(const std::string& name) {
+    const auto size = find_size(name);
+    if (!size) return fail(ErrorCode::InvalidArgument, "there is no size");
+    return ChosenSize{size->name, ""};
+}
+
 Result<ArmCompute> put(const std::string& body, const Json* stored = nullptr,
                        const std::string& name = "cpu-cluster") {
-    return parse_arm_compute({ComputeRequest::Put, name, body, stored});
+    return parse_arm_compute({ComputeRequest::Put, name, body, stored, choose});
 }
 Result<ArmCompute> patch(const std::string& body, const Json& stored) {
-    return parse_arm_compute({ComputeRequest::Patch, "cpu-cluster", body, &stored});
+    return parse_arm_compute({ComputeRequest::Patch, "cpu-cluster", body, &stored, choose});
 }
 std::string cluster(const std::string& inner, const std::string& rest = "") {
     return R"({"location":"local",)" + rest + R"("properties":{"computeType":"AmlCompute","properties":{)" +

@@ -10,12 +10,14 @@
 namespace lavant::wire {
 namespace {
 
+Result<ChosenSize> any_size(const std::string& name) { return ChosenSize{name, ""}; }
+
 // From a file to what `show` prints of it, through everything between.
 Json shown(const std::string& file) {
     const auto spec = load_compute_text(file, "c.yml", {});
     EXPECT_TRUE(spec) << spec.error().message;
     const std::string body = to_arm_compute(*spec, spec::ComputeText::Whole, {"s", "g", "w"}).dump();
-    const auto compute = parse_arm_compute({ComputeRequest::Put, spec->name, body, nullptr});
+    const auto compute = parse_arm_compute({ComputeRequest::Put, spec->name, body, nullptr, any_size});
     EXPECT_TRUE(compute) << compute.error().message;
     ComputeFacts facts;
     facts.id = "/subscriptions/s/resourceGroups/g/x/computes/" + spec->name;
@@ -26,7 +28,7 @@ Json shown(const std::string& file) {
 
 TEST(AzCompute, HasTheWordsOfAzForACluster) {
     Json cluster = shown(
-        "name: cpu-cluster\ntype: amlcompute\nsize: STANDARD_DS3_v2\nmax_instances: 2\ntier: low_priority\n");
+        "name: cpu-cluster\ntype: amlcompute\nsize: Standard_DS3_v2\nmax_instances: 2\ntier: low_priority\n");
     cluster.remove("created_on");
     EXPECT_EQ(
         cluster.dump(),

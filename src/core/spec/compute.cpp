@@ -51,10 +51,11 @@ void read_tags(Fields& fields, ComputeSpec& spec) {
 void read_location(Fields& fields, ComputeSpec& spec) {
     const std::string written = fields.string("location");
     if (written.empty()) return;
-    if (auto problem = find_region_problem(written)) return fields.problem("location", std::move(*problem));
+    const auto region = find_region(written);
+    if (!region) return fields.problem("location", region_problem(written));
     if (spec.kind == ComputeKind::Cluster) {
-        spec.location = find_region(written).value();
-    } else if (find_region(written) != kLocalRegion) {
+        spec.location = *region;
+    } else if (*region != kLocalRegion) {
         spec.warnings.push_back("location: has no effect; only a cluster can be in another region");
     }
 }
@@ -76,10 +77,11 @@ void read_headline(Fields& fields, ComputeSpec& spec) {
                    "resourceGroup", "compute_location", "lavant"});
 }
 
+// What is not Azure's may be a size of the site, which the server knows.
 void read_size(Fields& fields, ComputeSpec& spec) {
-    spec.size = fields.string("size");
-    if (!spec.size.empty())
-        if (auto problem = find_size_problem(spec.size)) fields.problem("size", std::move(*problem));
+    spec.size = short_text(fields, "size");
+    if (is_azure_size_name(spec.size) && !find_size(spec.size))
+        fields.problem("size", size_problem(spec.size));
 }
 
 void read_network(Fields& parent, ComputeSpec& spec) {
@@ -257,23 +259,6 @@ std::vector<std::pair<std::string, std::string>> check_tags(const std::map<std::
                                   "is too long: at most " + std::to_string(kComputeTagValueBytes) + " bytes");
     }
     return problems;
-}
-
-std::optional<std::string> find_size_problem(const std::string& size) {
-    if (find_size(size)) return std::nullopt;
-    std::vector<std::string> names;
-    for (const Size& one : size_catalogue()) names.push_back(one.name);
-    const auto near = nearest(size, names);
-    return "there is no VM size '" + size.substr(0, 80) + "'" +
-           (near ? "; did you mean '" + *near + "'?"
-                 : "; " + std::string(kDefaultSize) + " is the default, `lavant compute list-sizes` has all");
-}
-
-std::optional<std::string> find_region_problem(const std::string& region) {
-    if (find_region(region)) return std::nullopt;
-    const auto near = nearest(to_lower(region), region_names());
-    return "there is no region '" + region.substr(0, 80) + "'" +
-           (near ? "; did you mean '" + *near + "'?" : "; leave it out for the workspace's own");
 }
 
 Result<ComputeSpec> parse_compute(const Document& document, ComputeText text) {

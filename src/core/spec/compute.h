@@ -131,8 +131,5 @@ enum class ComputeText { Whole, Changes };
 // The rules for tags, wherever they come from: pairs of a tag's name and what is wrong with it; an empty name
 // stands for all of them.
 std::vector<std::pair<std::string, std::string>> check_tags(const std::map<std::string, std::string>& tags);
-// What is wrong with a size or a region; nothing if there is one.
-std::optional<std::string> find_size_problem(const std::string& size);
-std::optional<std::string> find_region_problem(const std::string& region);
 
 }  // namespace lavant::spec
