@@ -84,11 +84,11 @@ void add_all_families(CommandLine& line) {
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
+    add_size_family(line);
     add_workspace_family(line);
     add_quota_family(line);
     add_lock_family(line, line.root());
     add_usage(line);
-    add_size_family(line);
     add_backup(line);
     add_config_family(line);
     add_context_family(line);
