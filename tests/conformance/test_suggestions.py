@@ -12,7 +12,8 @@ OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]+")
 SUGGESTED = re.compile(r"did you mean '([^']+)'\?")
 # What was typed may be the beginning of one option and one letter short of another: both answers are good.
 AMBIGUOUS = {"--st": {"--set", "--stream", "--status"}, "--se": {"--set"}, "--en": {"--env", "--env-var"},
-             "nset": {"set"}, "uset": {"set"}}
+             "nset": {"set"}, "uset": {"set"}, "requess": {"request"}, "requesst": {"request"},
+             "requets": {"request"}}
 
 
 @functools.cache
@@ -79,8 +80,10 @@ def slips(word, all_of_them):
 
 def test_the_tree_is_whole():
     paths = tree()
-    for wanted in ["submit", "job create", "job explain", "key revoke", "config unset", "context use", "serve",
-                   "az ml job create", "az ml job list", "az account get-access-token", "az extension add", "az version"]:
+    for wanted in ["submit", "job create", "job explain", "key revoke", "quota grant", "lock create", "usage",
+                   "workspace update", "config unset", "context use", "serve",
+                   "az ml job create", "az ml job list", "az account get-access-token", "az extension add", "az version",
+                   "az ml compute list-usage", "az ml workspace show", "az lock delete"]:
         assert tuple(wanted.split()) in paths, wanted
     assert len(paths) > 50
 

@@ -63,8 +63,11 @@ def test_a_workspace_file(fresh, tmp_path, write_job):
     assert shown["serverless_compute"] == {"custom_subnet": SUBNET, "no_public_ip": True}
     assert fresh.cli("job", "create", "-f", write_job("true"), "--stream").returncode == 0
     assert fresh.cli("lock", "create", "-n", "frozen", "--level", "ReadOnly", "--network", "net").returncode == 0
-    again = fresh.cli("job", "create", "-f", write_job("true"), "-n", "locked")
-    assert again.returncode == 0, again.stderr
+    other = write_job("true", resources={"instance_type": "Standard_DS2_v2"})  # there is no node of that size yet
+    assert fresh.cli("job", "create", "-f", other, "-n", "locked").returncode == 0
+    assert "frozen" in fresh.cli("job", "explain", "locked").stdout
+    assert fresh.cli("lock", "delete", "-n", "frozen").returncode == 0
+    assert fresh.wait_status("locked") == "Completed"
 
 
 @pytest.mark.parametrize("text, why", [
