@@ -67,7 +67,7 @@ guest: bootstrap
 	tools/guest.sh build/dev
 
 bench: lavant
-	cmake --build build/release --target bench_spawn bench_load bench_no_op
+	cmake --build build/release --target bench_spawn bench_load bench_no_op bench_plane
 	python3 bench/run.py --bin build/release
 
 dist: lavant

@@ -241,6 +241,7 @@ def main():
     measure("idle", lambda: with_server(binary, lambda s: idle(s, loader)))
     measure("1,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 1000)))
     measure("100,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 100000)))
+    measure("plane, 1,000,000 queued", lambda: json.loads(subprocess.check_output([folder / "bench/bench_plane"])))
     if "bare spawn" in figures:
         limit = figures["bare spawn"]["cpu_ms_each"]
         for name in ("xargs -P2", "jobs, sandbox off", "jobs, sandbox on"):

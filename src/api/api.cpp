@@ -9,6 +9,7 @@
 #include "api/history_routes.h"
 #include "api/job_routes.h"
 #include "api/own_routes.h"
+#include "api/size_routes.h"
 #include "api/workspace_routes.h"
 #include "base/limits.h"
 
@@ -59,6 +60,7 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_history_routes(router_, context_);
     add_blob_routes(router_, context_);
     add_own_routes(router_, context_);
+    add_size_routes(router_, context_);
 }
 
 Api::~Api() = default;

@@ -19,6 +19,7 @@
 #include "app/job_files.h"
 #include "base/result.h"
 #include "core/model/launch.h"
+#include "core/model/size.h"
 #include "core/model/workspace.h"
 #include "core/plane/events.h"
 #include "ports/blobs.h"
@@ -42,6 +43,8 @@ struct ApiSettings {
     std::string ca_file;  // what clients have to trust; "": the server has a certificate from elsewhere
     Resources capacity{
         .cpu_millis = 1'000'000, .memory_bytes = 1LL << 50, .gpus = 1'000};  // of all nodes together
+    Resources machine{.cpu_millis = 4'000, .memory_bytes = 16LL << 30};      // what the size `local` has
+    RetiredSizes retired_sizes = RetiredSizes::Substitute;
     std::uint64_t free_bytes_min = 256ULL << 20;
     // An ended job is shown to azure-ai-ml as Finalizing for this long. That client asks about once a second,
     // streams no log of a job that had ended when it asked first, and expects a job it just made to be

@@ -6,6 +6,7 @@
 #include "api/assets.h"
 #include "api/environments.h"
 #include "api/job_view.h"
+#include "api/sizes.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/model/launch.h"
@@ -129,14 +130,6 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
     }
 }
 
-std::string size_problem(const std::string& asked) {
-    std::vector<std::string> names;
-    for (const Size& size : size_catalogue()) names.push_back(size.name);
-    std::string message = "there is no VM size '" + asked + "'";
-    if (const auto near = nearest(asked, names)) return message + "; did you mean " + *near + "?";
-    return message + "; " + std::string(kDefaultSize) + " is the default";
-}
-
 bool is_serverless(const std::string& compute_id) {
     const std::size_t slash = compute_id.rfind('/');
     std::string_view name = slash == std::string::npos ? std::string_view(compute_id)
@@ -145,8 +138,22 @@ bool is_serverless(const std::string& compute_id) {
     return name.empty() || equals_ignoring_case(name, "local") || equals_ignoring_case(name, "serverless");
 }
 
-Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Problems& problems,
-               std::string& warning) {
+void warn(std::string& warnings, const std::string& more) {
+    if (more.empty()) return;
+    if (!warnings.empty()) warnings += "; ";
+    warnings += more;
+}
+
+// Nodes of a pool are alike, and a size of the catalogue is always the same. The site may give a name to
+// another size, and the machine may change: what they are belongs to the key.
+std::string describe_for_key(const Size& size) {
+    if (size.origin == SizeOrigin::Catalogue) return size.name;
+    const Resources& has = size.resources;
+    return size.name + ":" + std::to_string(has.cpu_millis) + "m-" + std::to_string(has.memory_bytes >> 20) +
+           "Mi-" + std::to_string(has.gpus);
+}
+
+Pool plan_pool(Context& context, const wire::ArmCommandJob& job, Problems& problems, std::string& warnings) {
     Pool pool;
     if (!is_serverless(job.compute_id)) {
         const std::size_t slash = job.compute_id.rfind('/');
@@ -156,28 +163,26 @@ Pool plan_pool(const Resources& capacity, const wire::ArmCommandJob& job, Proble
         return pool;
     }
     const std::string asked = job.instance_type.empty() ? std::string(kDefaultSize) : job.instance_type;
-    const auto size = find_size(asked);
-    if (!size) {
-        add(problems, "properties.resources.instanceType", size_problem(asked));
+    const auto chosen = choose_size(context, asked);
+    if (!chosen) {
+        add(problems, "properties.resources.instanceType", chosen.error().message);
         return pool;
     }
+    const Size& size = chosen->size;
+    warn(warnings, chosen->warning);
     const std::string tier = equals_ignoring_case(job.job_tier, "spot") ? "spot" : "dedicated";
     pool.workspace = kWorkspaceKey;
-    pool.key = "serverless/" + size->name + "/" + tier;
-    pool.size = size->name;
-    plane::Fitted fitted = plane::fit_to_machine(*size, std::max(1, job.instance_count), capacity);
+    pool.key = "serverless/" + describe_for_key(size) + "/" + tier;
+    pool.size = size.name;
+    const plane::Fitted fitted =
+        plane::fit_to_machine(size, std::max(1, job.instance_count), context.settings.capacity);
     // Nodes of a pool are alike: what gets less than its size is in a pool of its own.
     if (!fitted.warning.empty()) pool.key += "/" + std::to_string(job.instance_count);
-    warning = std::move(fitted.warning);
+    warn(warnings, fitted.warning);
     pool.node_resources = fitted.resources;
     pool.nodes_max = kServerlessNodesMax;
     pool.idle_before_release = kServerlessIdle;
     return pool;
-}
-
-void warn(std::string& warnings, const std::string& more) {
-    if (!warnings.empty()) warnings += "; ";
-    warnings += more;
 }
 
 int priority_of(const std::string& word) {
@@ -221,7 +226,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
                                          wire::ArmCommandJob job) {
     Problems problems;
     plane::SubmitJob event;
-    event.pool = plan_pool(context.settings.capacity, job, problems, event.job.head.warning);
+    event.pool = plan_pool(context, job, problems, event.job.head.warning);
     if (job.process_count > 1)
         warn(event.job.head.warning,
              "one process is started on each node, not " + std::to_string(job.process_count) +

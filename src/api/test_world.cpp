@@ -148,7 +148,8 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         if (!written) return fail(written.error());
         return plane::Answer{.assets_written = std::move(*written)};
     }
-    if (std::holds_alternative<plane::ExplainJob>(event)) return plane::Answer{.explanation = {.text = "it waits for a node"}};
+    if (std::holds_alternative<plane::ExplainJob>(event))
+        return plane::Answer{.explanation = {.text = "it waits for a node"}};
     return fail(ErrorCode::Internal, "the stand-in does not know this event");
 }
 
@@ -171,6 +172,8 @@ Api& TestWorld::api() {
     settings.data_folder = folder;
     settings.free_bytes_min = free_bytes_min;
     settings.sdk_settle = sdk_settle;
+    settings.retired_sizes = retired_sizes;
+    settings.capacity = capacity;
     ApiPorts ports{store,
                    *blobs_,
                    *crypto_,

@@ -90,6 +90,8 @@ class TestWorld {
     bool inbox_full = false;
     std::uint64_t free_bytes_min = 0;
     Duration sdk_settle{};
+    RetiredSizes retired_sizes = RetiredSizes::Substitute;
+    Resources capacity = ApiSettings{}.capacity;
 
  private:
     Result<plane::Answer> apply(plane::Event& event);

@@ -184,23 +184,6 @@ Result<HttpResponse> list_computes(Context& /*context*/, const Call& /*call*/) {
     return json_response(200, std::string(R"({"value":[]})"));
 }
 
-Result<HttpResponse> list_sizes(Context& /*context*/, const Call& /*call*/) {
-    Json value = Json::array();
-    for (const Size& size : size_catalogue())
-        value.append(
-            Json::object({{"name", size.name},
-                          {"family", size.family},
-                          {"vCPUs", size.resources.cpu_millis / 1000},
-                          {"gpus", size.resources.gpus},
-                          {"memoryGB", static_cast<double>(size.resources.memory_bytes) / (1 << 30)},
-                          {"osVhdSizeMB", 0},
-                          {"maxResourceVolumeMB", 0},
-                          {"lowPriorityCapable", true},
-                          {"premiumIO", false},
-                          {"supportedComputeTypes", Json::array({"AmlCompute", "ComputeInstance"})}}));
-    return json_response(200, Json::object({{"value", std::move(value)}}));
-}
-
 }  // namespace
 
 void add_workspace_routes(Router& router, Context& context) {
@@ -220,10 +203,6 @@ void add_workspace_routes(Router& router, Context& context) {
     add("POST", ws + "/datastores/{name}/listSecrets", Need::Reader, list_secrets);
     add("GET", ws + "/computes", Need::Reader, list_computes);
     add("GET", ws + "/computes/{name}", Need::Reader, get_compute);
-    add("GET",
-        "/subscriptions/{subscription}/providers/Microsoft.MachineLearningServices/locations/{location}/"
-        "vmSizes",
-        Need::Reader, list_sizes);
 }
 
 }  // namespace lavant::api

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/console.h"
+#include "core/model/gpu_names.h"
 #include "core/spec/document.h"
 #include "core/spec/problems.h"
 #include "wire/yaml.h"
@@ -208,6 +209,10 @@ const std::vector<ConfigKey>& config_keys() {
          "seconds after which a server that does not answer is given up"},
         {"idle_exit_s", ValueKind::Count, "LAVANT_IDLE_EXIT_S", "", "900", false,
          "seconds without work after which the embedded server leaves; 0: never"},
+        {"retired_sizes", ValueKind::Choice, "LAVANT_RETIRED_SIZES", "substitute|refuse", "substitute", false,
+         "what a server does with sizes that Azure retired: run on the successor, or refuse"},
+        {"gpus", ValueKind::Gpus, "LAVANT_GPUS", "", kDetectGpus, false,
+         "names of the server's GPUs by commas; none: it has none; auto: those that are found"},
     };
     return keys;
 }
@@ -228,6 +233,11 @@ Result<std::string> check_value(const ConfigKey& key, std::string_view text) {
             if (number && *number >= 0 && *number <= kCountMost) return std::to_string(*number);
             return fail(ErrorCode::InvalidArgument, fmt::format("must be an integer from 0 to {}, not '{}'",
                                                                 kCountMost, printable(text.substr(0, 80))));
+        }
+        case ValueKind::Gpus: {
+            if (equals_ignoring_case(text, kDetectGpus)) return std::string(kDetectGpus);
+            LAVANT_TRY(const auto names, parse_gpu_names(text));
+            return names.empty() ? std::string("none") : join_gpu_names(names);
         }
         case ValueKind::Name:
         case ValueKind::Path:

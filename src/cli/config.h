@@ -17,7 +17,7 @@
 
 namespace lavant::cli {
 
-enum class ValueKind { Name, Path, Choice, Flag, Count };
+enum class ValueKind { Name, Path, Choice, Flag, Count, Gpus };
 
 struct ConfigKey {
     std::string_view name;
@@ -91,6 +91,7 @@ struct FileSetting {
 [[nodiscard]] Result<std::vector<FileSetting>> parse_config(std::string_view text, const std::string& file,
                                                             Source source);
 
+inline constexpr std::string_view kDetectGpus = "auto";  // of a Gpus: those that are found
 inline constexpr const char* kProjectFile = ".lavant.yml";
 inline constexpr std::size_t kConfigBytesMax = 64U << 10;
 

@@ -167,6 +167,21 @@ TEST_F(ConfigTest, ValuesHaveTypesAndLimits) {
     EXPECT_EQ(problem(""), "");
 }
 
+TEST_F(ConfigTest, GpusAreNamesOrAWord) {
+    const ConfigKey& key = *find_config_key("gpus");
+    EXPECT_EQ(check_value(key, "0, 1").value(), "0,1");
+    EXPECT_EQ(check_value(key, "AUTO").value(), "auto");
+    EXPECT_EQ(check_value(key, "none").value(), "none");
+    EXPECT_FALSE(check_value(key, "a b").has_value());
+    EXPECT_FALSE(check_value(key, "").has_value());
+    EXPECT_EQ(problem("gpus: 0\n"), "");
+    EXPECT_EQ(problem("gpus: GPU-1,GPU-2\n"), "");
+    EXPECT_NE(problem("gpus: 0,0\n").find("names '0' twice"), std::string::npos);
+    EXPECT_NE(problem("gpus: [0, 1]\n"), "");
+    EXPECT_NE(problem("gpus: 0\n", Source::Project).find("may not set"), std::string::npos);
+    EXPECT_NE(problem("retired_sizes: replace\n").find("substitute or refuse"), std::string::npos);
+}
+
 TEST_F(ConfigTest, AWrongVariableIsNamed) {
     variables_["LAVANT_OUTPUT"] = "tabel";
     const auto config = load_config(world_);

@@ -66,8 +66,18 @@ std::int64_t parse_cpu_max(std::string_view text) {
     return quota && period && *period > 0 ? *quota * 1000 / *period : 0;
 }
 
+std::vector<std::string> name_gpus(const std::vector<std::string>& device_files) {
+    constexpr std::string_view kPrefix = "nvidia";
+    std::vector<std::string> names;
+    for (const std::string& file : device_files)
+        if (file.starts_with(kPrefix) && parse_integer(std::string_view(file).substr(kPrefix.size())))
+            names.push_back(std::to_string(names.size()));
+    return names;
+}
+
 Machine look_at_machine() {
-    Machine machine{.memory_bytes = parse_memory_total(text_of("/proc/meminfo"))};
+    Machine machine;
+    machine.memory_bytes = parse_memory_total(text_of("/proc/meminfo"));
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     machine.cpu_millis =
@@ -75,10 +85,10 @@ Machine look_at_machine() {
     const CgroupPlace place = own_cgroup_place();
     if (!place.unified.empty()) apply_v2_limits(place.unified, machine);
     apply_v1_limits(place, machine);
+    std::vector<std::string> device_files;
     if (const auto devices = list_directory("/dev"))
-        for (const DirectoryEntry& entry : *devices)
-            if (entry.name.starts_with("nvidia") && parse_integer(std::string_view(entry.name).substr(6)))
-                ++machine.gpus;
+        for (const DirectoryEntry& entry : *devices) device_files.push_back(entry.name);
+    machine.gpus = name_gpus(device_files);
     return machine;
 }
 

@@ -14,6 +14,12 @@ TEST(Machine, ReadsMemoryAndQuotas) {
     EXPECT_EQ(parse_cpu_max("1 0"), 0);
 }
 
+TEST(Machine, NamesGpusAsCudaCountsThem) {
+    EXPECT_EQ(name_gpus({"null", "nvidia3", "nvidiactl", "nvidia-uvm", "nvidia7", "nvidia"}),
+              (std::vector<std::string>{"0", "1"}));
+    EXPECT_TRUE(name_gpus({}).empty());
+}
+
 TEST(Machine, ThisOneHasCpusAndMemory) {
     const Machine machine = look_at_machine();
     EXPECT_GT(machine.cpu_millis, 0);

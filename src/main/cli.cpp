@@ -66,9 +66,10 @@ void load_config_into(Context& context) {
     context.config_error = std::move(config).error();
 }
 
-std::vector<ports::HostCheck> check_host(const std::string& data) {
+std::vector<ports::HostCheck> check_host(const std::string& data, const std::string& gpus) {
     host_checks::HostQuery query{
         .data = data, .variable = variable, .protections = {}, .protections_off = {}};
+    if (gpus != cli::kDetectGpus) query.gpus = gpus;
     const std::string temporary = variable("TMPDIR").starts_with("/") ? variable("TMPDIR") : "/tmp";
     if (auto tried = try_protections(data, temporary)) {
         query.protections = *std::move(tried);
@@ -83,6 +84,7 @@ void add_all_families(CommandLine& line) {
     add_job_family(line);
     add_server_family(line);
     add_key_family(line);
+    add_size_family(line);
     add_backup(line);
     add_config_family(line);
     add_context_family(line);
@@ -126,7 +128,9 @@ int run_cli(const std::vector<std::string>& given) {
         return std::make_unique<adapters::BeastClient>(adapters::ClientSettings{.verify = false});
     };
     context.person = person_at_terminal();
-    context.check_host = check_host;
+    context.check_host = [&context](const std::string& data) {
+        return check_host(data, context.config["gpus"]);
+    };
     load_config_into(context);
     context.console.colours = wants_colours(context.config["color"]);
     for (const std::string& warning : context.config.warnings)

@@ -2,10 +2,12 @@
 // `lavant serve`: one process, everything wired.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
+#include "core/model/size.h"
 
 namespace lavant {
 
@@ -19,6 +21,8 @@ struct ServeOptions {
     bool embedded = false;                 // started by the command line: overcommit and emulated GPUs are on
     int idle_exit_s = 0;                   // leave after so long with no job, no node and no client; 0: never
     std::int64_t events_kept = 1'000'000;  // of the history; the oldest go
+    RetiredSizes retired_sizes = RetiredSizes::Substitute;
+    std::optional<std::vector<std::string>> gpus = {};  // names of this machine's; left out: what is found
     int ready_fd = -1;  // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
     LogSettings log;
 };

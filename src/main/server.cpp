@@ -194,7 +194,9 @@ void Server::Parts::make_control() {
                          .version = kVersion,
                          .data_folder = folder_.root,
                          .ca_file = options_.tls_certificate.empty() ? certificates_.ca_file : "",
-                         .capacity = plane_settings().capacity});
+                         .capacity = plane_settings().capacity,
+                         .machine = nodes_->capacity(),
+                         .retired_sizes = options_.retired_sizes});
     front_ = std::make_unique<Front>(*api_, *hub_);
 }
 
@@ -203,6 +205,7 @@ plane::Settings Server::Parts::plane_settings() const {
     plane::Settings settings;
     settings.capacity = nodes_->capacity();
     settings.capacity.cpu_millis *= kCpuOvercommit;
+    settings.gpu_names = nodes_->gpu_names();
     return settings;
 }
 
@@ -253,7 +256,8 @@ Result<std::string> Server::Parts::start() {
         nodes_local::LocalNodesSettings{.folder = folder_.nodes(),
                                         .agent_command = install_agent(folder_),
                                         .server_url = url_,
-                                        .ca_file = certificates_.ca_file});
+                                        .ca_file = certificates_.ca_file,
+                                        .gpus = options_.gpus});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
     if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)

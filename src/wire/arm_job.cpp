@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "core/model/size.h"
 #include "core/spec/command_job.h"
 #include "core/spec/expression.h"
 #include "core/spec/fields.h"
@@ -158,13 +157,6 @@ class Reader {
             }
         }
         out.instance_type = either(resources, "instanceType", "instance_type").string();
-        const bool our_choice = out.compute_id.empty() || out.compute_id.ends_with("/serverless") ||
-                                out.compute_id == "serverless";
-        if (out.instance_type.empty() || !our_choice || find_size(out.instance_type)) return;
-        std::vector<std::string> names;
-        for (const Size& size : size_catalogue()) names.push_back(size.name);
-        problem("resources.instanceType",
-                "there is no size '" + out.instance_type + "'" + spec::suggestion(out.instance_type, names));
     }
 
     void read_queue(ArmCommandJob& out) {

@@ -162,9 +162,15 @@ std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {
         findings.emplace_back(
             "queue_settings.job_tier: ignored; it only matters without a compute of one's own");
     }
-    const bool own_size = spec.resources && !spec.resources->instance_type.empty();
-    if (own_size && !spec.compute.empty() && find_size(spec.resources->instance_type)) {
+    const std::string& type = spec.resources ? spec.resources->instance_type : std::string();
+    const auto size = find_size(type);
+    if (size && !spec.compute.empty()) {
         findings.emplace_back("resources.instance_type: ignored; a named compute has its own size");
+    } else if (size) {
+        if (const auto resolved = resolve_size(*size, RetiredSizes::Refuse); !resolved)
+            findings.push_back("resources.instance_type: refused; " + resolved.error().message);
+    } else if (!type.empty() && spec.compute.empty()) {
+        findings.push_back("resources.instance_type: refused; Azure has no size '" + type + "'");
     }
     return findings;
 }

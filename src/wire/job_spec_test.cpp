@@ -265,6 +265,10 @@ TEST(JobSpec, RefusesWhatCannotWork) {
     check_problem(
         "resources: {instance_type: Standard_DS3_v3}\n",
         "resources.instance_type@3:28 there is no size 'Standard_DS3_v3'; did you mean 'Standard_DS3_v2'?");
+    EXPECT_EQ(parsed("command: x\nenvironment: azureml:e:1\nresources: {instance_type: rtx4090}\n")
+                  .resources->instance_type,
+              "rtx4090")
+        << "the server knows the sizes of its site";
     check_problem("resources: {shm_size: lots}\n", "resources.shm_size@3:23 must be a positive number");
     check_problem("limits: {timeout: 0}\n", "limits.timeout@3:19");
     check_problem("limits: {timeout: 1h}\n", "limits.timeout@3:19 must be an integer, not '1h'");

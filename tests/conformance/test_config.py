@@ -78,7 +78,7 @@ def test_mistakes_come_with_file_line_and_suggestion(home):
     assert home.shown()["workspace"]["value"] == "w"
 
 
-@pytest.mark.parametrize("key", ["token", "ca", "endpoint", "data", "idle_exit_s"])
+@pytest.mark.parametrize("key", ["token", "ca", "endpoint", "data", "idle_exit_s", "retired_sizes", "gpus"])
 def test_a_project_may_not_send_anything_elsewhere(home, key):
     home.write_project(f"{key}: 1\n")
     result = home.cli("config", "show")

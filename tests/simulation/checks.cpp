@@ -26,6 +26,7 @@ void World::check_step() {
     const Result<std::vector<HistoryEvent>> events = store_.list_events(events_seen_, 10'000);
     for (const HistoryEvent& event : *events) {
         events_seen_ = event.sequence;
+        if (event.kind == "node") check_node_event(event);
         if (event.kind != "job") continue;
         if (event.what == "Deleted") {
             if (terminal_[event.job] == 0) return fail(event.subject + " was deleted before its end");
@@ -46,12 +47,17 @@ void World::check_step() {
     if (live.jobs != stored.jobs) fail("the live jobs differ from the table");
     if (live.tasks != stored.tasks) fail("the live tasks differ from the table");
     if (live.nodes != stored.nodes) fail("the live nodes differ from the table");
+    if (live.pools != stored.pools) fail("the live pools differ from the table");
+    if (live.outbox != stored.outbox) fail("the outbox differs from the table");
+    if (live.quotas != stored.quotas || live.locks != stored.locks)
+        fail("quotas or locks differ from the table");
     if (live != stored) fail("the live index differs from the tables");
     Resources promised;
     for (const Node& node : loop_->plane().rows().nodes)
         for (const Pool& pool : loop_->plane().rows().pools)
             if (pool.id == node.pool) promised += pool.node_resources;
     if (!promised.fits_in({.cpu_millis = 5000, .memory_bytes = 50})) fail("more is promised than there is");
+    check_computes(live);
 }
 
 // A short log comes with the report of its task's end, and is in its row.
@@ -85,14 +91,14 @@ void World::check_end() {
         }
         if (final_status_[asked.name] != head.status) fail("history and table differ about " + asked.name);
         if (head.status != JobStatus::Completed) continue;
-        for (int index = 0; index < head.instances; ++index) {
+        for (int index = 0; index < head.instances * head.demand.processes; ++index) {
             const TaskRef ref{head.id, head.attempt, index};
             if (std::max(log_durable_[ref], reported_log_bytes(ref)) != produced_[ref])
                 fail("log lines of " + asked.name + " are missing");
         }
         const bool outputs = head.id.value % 3 == 0;
         if (can_never_publish(head.id)) fail(asked.name + " is Completed without its outputs");
-        if (outputs && published_[head.id] != std::set<int>{head.attempt})
+        if (outputs && !published_[head.id].contains(head.attempt))
             fail("outputs of " + asked.name + " are missing");
         if (outputs && files_[asked.name] != head.id) fail("the files of " + asked.name + " are gone");
     }

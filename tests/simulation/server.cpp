@@ -138,17 +138,25 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
             staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
-            // A second time there is nothing left to move.
-            if (published_[publish->job].insert(publish->attempt).second)
-                files_[publish->name] = publish->job;
-            if (published_[publish->job].size() > 1)
-                fail("outputs of two attempts published: " + publish->name);
-            if (!staged_[publish->job].contains(publish->attempt))
-                fail("published what was not staged: " + publish->name);
+            put_away(*publish);
         }
     }
     if (generation != server_generation_) return;
     post(plane::EffectDone{entry.id, problem.empty(), problem, code});
+}
+
+// What an attempt staged gets its place, also before another attempt; a second time nothing is left to move.
+void World::put_away(const PublishOutputs& publish) {
+    std::set<int>& published = published_[publish.job];
+    if (!published.empty() && *published.rbegin() > publish.attempt)
+        return fail("an old attempt was published over a newer one: " + publish.name);
+    if (publish.lost) {
+        staged_[publish.job].erase(publish.attempt);
+        return;
+    }
+    const bool staged = staged_[publish.job].contains(publish.attempt);
+    if (!staged && !publish.again) return fail("published what was not staged: " + publish.name);
+    if (staged && published.insert(publish.attempt).second) files_[publish.name] = publish.job;
 }
 
 // The server's own process removes files, each effect once: nothing of it happens after that process died.

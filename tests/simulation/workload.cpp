@@ -35,13 +35,10 @@ void World::submit(std::size_t index) {
     if (index % 11 == 0) job.head.retry.retries_max = 1;
     if (index % 3 == 0) job.head.retry.on_exit_codes = {1};
     job.body.launch = "launch of " + asked.name;
-    const bool second = index % 4 == 0;
-    Pool pool{.workspace = "w",
-              .key = second ? "large" : "small",
-              .size = second ? "large" : "small",
-              .node_resources = {.cpu_millis = second ? 1500 : 1000, .memory_bytes = 10},
-              .nodes_max = 4,
-              .idle_before_release = 2min};
+    job.head.demand.user = "user" + std::to_string(index % 3);
+    if (index % 5 == 0) job.head.demand.processes = 2;
+    if (index % 2 == 0) job.head.demand.bound = 30min;
+    Pool pool = pool_of(index);
     post(plane::SubmitJob{.ticket = 0, .job = std::move(job), .pool = std::move(pool), .stored = {}},
          [this, index](const Result<app::Answer>& answer) {
              if (!dying_ && answer) asked_[index].acknowledged = true;

@@ -41,6 +41,7 @@ World::World(std::uint64_t seed, bool verbose)
 Report World::run() {
     note("nemeses:" + describe(nemeses_));
     plan_workload();
+    plan_computes();
     plan_nemeses();
     start_server();
     const Instant peace = born_ + 1h;

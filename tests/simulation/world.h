@@ -164,6 +164,18 @@ class World final : public ports::AgentLinks,
     void plan_nemeses();
     void strike();
 
+    // computes.cpp: clusters, quotas, locks, evictions
+    void plan_computes();
+    void put_cluster(bool is_new, int nodes_min, int nodes_max);
+    void delete_cluster();
+    void set_quota(Tier tier, std::int64_t cores);
+    void lock_for(Duration length);
+    void evict();
+    Pool pool_of(std::size_t index) const;
+    void put_away(const PublishOutputs& publish);
+    void check_computes(const LiveRows& live);
+    void check_node_event(const HistoryEvent& event);
+
     // checks.cpp
     void check_running(JobId job);
     void check_step();
@@ -202,6 +214,12 @@ class World final : public ports::AgentLinks,
     std::map<TaskRef, std::uint64_t> produced_;  // log bytes of processes that ended
     std::vector<Asked> asked_;
     std::int64_t events_seen_ = 0;
+    int cluster_min_ = 0;  // as last acknowledged
+    int cluster_max_ = 0;
+    bool cluster_wanted_ = true;
+    std::map<PoolId, std::size_t> nodes_seen_;  // of each pool, at the last look
+    std::map<PoolId, int> most_seen_;           // its maximum then
+    std::set<std::string> evicted_;             // nodes that were drilled
 };
 
 }  // namespace lavant::simulation

@@ -17,6 +17,7 @@ struct HostQuery {
     std::function<std::string(const std::string&)> variable;
     std::string protections;      // of a trial sandbox (ports::Sandbox); "": it could not be made
     std::string protections_off;  // why it could not
+    std::string gpus = {};        // what the setting of that name says; "": nothing
 };
 std::vector<ports::HostCheck> check_host(const HostQuery& query);
 

@@ -177,5 +177,14 @@ TEST_F(ProgramsTest, WhatIsNotThereIsOffAndNeverBad) {
     EXPECT_NE(named(checks, "python").found.find("without venv"), std::string::npos);
 }
 
+TEST_F(ProgramsTest, GpusThatASettingNamesAreNotLookedFor) {
+    HostQuery query;
+    query.variable = [](const std::string&) { return ""; };
+    query.gpus = "fake0,fake1";
+    const auto checks = check_programs(query);
+    EXPECT_EQ(named(checks, "gpus").mark, Mark::Ok);
+    EXPECT_EQ(named(checks, "gpus").found, "fake0,fake1, by the setting gpus");
+}
+
 }  // namespace
 }  // namespace lavant::host_checks

@@ -151,7 +151,8 @@ std::vector<HostCheck> check_programs(const HostQuery& query) {
             judge_optional("uv", paths[3], answers[3],
                            "nothing yet: environments are not built in this version", ""),
             judge_conda({{"micromamba", answers[4]}, {"conda", answers[5]}}),
-            judge_gpus(paths[6], answers[6]),
+            query.gpus.empty() ? judge_gpus(paths[6], answers[6])
+                               : HostCheck{"gpus", Mark::Ok, query.gpus + ", by the setting gpus", "", ""},
             judge_optional("git", paths[7], answers[7], "jobs do not tell which commit they came from",
                            install_command("git")),
             std::move(ssh),

@@ -43,6 +43,12 @@ std::vector<std::string> inherited_environment() {
 
 std::int64_t clipped(std::int64_t wanted, std::int64_t available) { return std::min(wanted, available); }
 
+host::Machine look_at_machine(const LocalNodesSettings& settings) {
+    host::Machine machine = host::look_at_machine();
+    if (settings.gpus) machine.gpus = *settings.gpus;
+    return machine;
+}
+
 }  // namespace
 
 class LocalNodes::Busy {
@@ -67,13 +73,15 @@ class LocalNodes::Busy {
 
 LocalNodes::LocalNodes(LocalNodesSettings settings)
     : settings_(std::move(settings)),
-      machine_(host::look_at_machine()),
+      machine_(look_at_machine(settings_)),
       cgroup_prefix_(prefix_for(settings_.folder)) {
     if (settings_.allow_cgroups) place_ = host::place_for_limits();
 }
 
 Resources LocalNodes::capacity() {
-    return {.cpu_millis = machine_.cpu_millis, .memory_bytes = machine_.memory_bytes, .gpus = machine_.gpus};
+    return {.cpu_millis = machine_.cpu_millis,
+            .memory_bytes = machine_.memory_bytes,
+            .gpus = static_cast<int>(machine_.gpus.size())};
 }
 
 std::string LocalNodes::missing_limits() {

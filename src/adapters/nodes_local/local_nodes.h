@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct LocalNodesSettings {
     std::uint64_t log_bytes_max = 4U << 20;
     Duration stop_grace = std::chrono::seconds(2);
     bool allow_cgroups = true;
+    std::optional<std::vector<std::string>> gpus = {};  // instead of those that are found
 };
 
 class LocalNodes final : public ports::NodeProvider {
@@ -34,6 +36,7 @@ class LocalNodes final : public ports::NodeProvider {
     [[nodiscard]] Result<void> stop_node(NodeId node) override;
     [[nodiscard]] Result<std::vector<Held>> list_nodes() override;
     Resources capacity() override;
+    const std::vector<std::string>& gpu_names() const { return machine_.gpus; }
     // What limits of a size this machine does not let us set: "memory, cpu (no permission …)"; empty: none.
     std::string missing_limits();
 

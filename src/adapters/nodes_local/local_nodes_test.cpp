@@ -88,6 +88,18 @@ INSTANTIATE_TEST_SUITE_P(, Nodes,
                                            Mode{.name = "WithoutCgroups", .cgroups = false}),
                          [](const auto& one) { return one.param.name; });
 
+TEST(LocalNodes, HasTheGpusThatItIsToldOf) {
+    const std::vector<std::string> names{"fake0", "fake1"};
+    LocalNodes named({.folder = "/nonexistent", .allow_cgroups = false, .gpus = names});
+    EXPECT_EQ(named.gpu_names(), names);
+    EXPECT_EQ(named.capacity().gpus, 2);
+    LocalNodes without(
+        {.folder = "/nonexistent", .allow_cgroups = false, .gpus = std::vector<std::string>()});
+    EXPECT_EQ(without.capacity().gpus, 0);
+    LocalNodes found({.folder = "/nonexistent", .allow_cgroups = false});
+    EXPECT_EQ(found.capacity().gpus, static_cast<int>(found.gpu_names().size()));
+}
+
 TEST_P(Nodes, ANodeIsADetachedAgentWithItsTokenAndOrder) {
     ASSERT_TRUE(nodes_->start_node(order(7)));
     EXPECT_TRUE(wait_until([&] { return ran(7, "run\n"); }));

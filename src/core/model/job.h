@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/box.h"
 #include "base/id.h"
 #include "base/time.h"
 #include "core/model/resources.h"
@@ -87,7 +88,7 @@ struct JobHead {
     std::optional<Instant> ended_at;
     std::string canceled_by;  // who asked, empty if nobody
     std::optional<Instant> cancel_requested_at;
-    std::optional<JobError> error;
+    Box<JobError> error;
     Usage usage;
     std::string warning;  // shown with the job, empty if none
     Demand demand;

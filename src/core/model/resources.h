@@ -29,4 +29,8 @@ struct Resources {
     }
 };
 
+// Memory that follows from a machine's, in whole steps: a kernel update must not change what fits.
+inline constexpr std::int64_t kMemoryStep = 64LL << 20;
+inline std::int64_t round_memory(std::int64_t bytes) { return bytes / kMemoryStep * kMemoryStep; }
+
 }  // namespace lavant

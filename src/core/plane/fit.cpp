@@ -15,17 +15,14 @@ std::string cpus(std::int64_t millis) {
                               : std::to_string(millis / 1000) + "." + std::to_string(millis % 1000 / 100);
 }
 
-constexpr std::int64_t kMemoryStep = 64LL << 20;  // a kernel update must not change what fits
-
 }  // namespace
 
 Fitted fit_to_machine(const Size& size, int instances, const Resources& capacity) {
     const Resources& asked = size.resources;
-    Fitted fitted{
-        .resources = {.cpu_millis = std::min(asked.cpu_millis, capacity.cpu_millis / instances),
-                      .memory_bytes = std::min(asked.memory_bytes,
-                                               capacity.memory_bytes / instances / kMemoryStep * kMemoryStep),
-                      .gpus = std::min(asked.gpus, capacity.gpus / instances)}};
+    Fitted fitted{.resources = {.cpu_millis = std::min(asked.cpu_millis, capacity.cpu_millis / instances),
+                                .memory_bytes = std::min(asked.memory_bytes,
+                                                         round_memory(capacity.memory_bytes / instances)),
+                                .gpus = std::min(asked.gpus, capacity.gpus / instances)}};
     if (fitted.resources == asked) return fitted;
     const Resources& got = fitted.resources;
     fitted.warning = size.name + " is larger than this machine: a node gets ";

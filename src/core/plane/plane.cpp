@@ -62,7 +62,7 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
     for (const JobHead& head : rows.jobs) {
         LiveJob& job = jobs_[head.id];
         job.head = head;
-        names_[head.workspace + '\n' + head.name] = head.id;
+        remember_name(head);
         ++pools_.at(head.pool).jobs;
         if (head.port > 0) ports_[head.port] = head.instances * head.demand.processes;
         if (head.status == JobStatus::Queued) scheduler_.job_waits(ask_of(head));
@@ -275,7 +275,7 @@ void Plane::flush(Outcome& out) {
 }
 
 bool Plane::is_live(const std::string& workspace, const std::string& name) const {
-    return names_.contains(workspace + '\n' + name);
+    return static_cast<bool>(find_name(workspace, name));
 }
 
 const JobHead* Plane::find_job(JobId id) const {

@@ -130,7 +130,11 @@ class Plane {
     void forget_attempt(LiveJob& job, Outcome& out);
     const Task* failed_task(const LiveJob& job) const;
     bool runs_out_of_tries(const LiveJob& job, const Task& failed) const;
-    [[nodiscard]] Result<PoolId> pool_for(const Pool& wanted);
+    const Pool* find_pool(const Pool& wanted) const;
+    PoolId pool_for(const Pool& wanted);
+    void remember_name(const JobHead& head);
+    void forget_name(const JobHead& head);
+    JobId find_name(const std::string& workspace, const std::string& name) const;
     const JobHead* ended_in_this_batch(const std::string& workspace, const std::string& name) const;
     LiveJob* live_job(const std::string& workspace, const std::string& name);
 
@@ -161,7 +165,7 @@ class Plane {
     void apply_locks();
     void remove_pool_if_unused(PoolId pool, Outcome& out);
     std::string holders_of(const QuotaKey& key) const;
-    [[nodiscard]] Result<std::string> check_quota(PoolId pool, const JobHead& head) const;
+    [[nodiscard]] Result<std::string> check_quota(const Pool& pool, const JobHead& head) const;
     [[nodiscard]] Result<void> check_compute(const PutCompute& event, const Pool& wanted) const;
     void record_lock(const Lock& lock, std::string what, const std::string& who, Instant now, Outcome& out);
     void record_compute(const Pool& pool, std::string what, std::string detail, Instant now, Outcome& out);
@@ -188,7 +192,7 @@ class Plane {
     Settings settings_;
     schedule::Scheduler scheduler_;
     std::map<JobId, LiveJob> jobs_;
-    std::unordered_map<std::string, JobId> names_;                 // looked up, never iterated
+    std::unordered_multimap<std::size_t, JobId> names_;            // by hash; looked up, never iterated
     std::unordered_map<std::string, schedule::UserNumber> users_;  // likewise
     std::map<PoolId, LivePool> pools_;
     std::map<std::string, PoolId> pool_keys_;

@@ -112,15 +112,15 @@ std::string Plane::holders_of(const QuotaKey& key) const {
 }
 
 // "" or why the job has to wait.
-Result<std::string> Plane::check_quota(PoolId id, const JobHead& head) const {
-    const Pool& pool = pools_.at(id).row;
+Result<std::string> Plane::check_quota(const Pool& pool, const JobHead& head) const {
     // What a cluster may grow to was counted when it was made.
     if (!pool.is_serverless()) return std::string();
     const std::vector<QuotaKey> keys = quota_keys_of(pool);
     QuotaUsage used;
     for (const QuotaKey& key : keys) used[key] = scheduler_.cores_used(key);
     // Its own idle nodes are there for it.
-    const std::int64_t own = static_cast<std::int64_t>(scheduler_.view(id).idle) * pool.terms.vcpus;
+    const int idle = pool.id ? scheduler_.view(pool.id).idle : 0;
+    const std::int64_t own = static_cast<std::int64_t>(idle) * pool.terms.vcpus;
     for (auto& [key, cores] : used) cores -= own;
     const QuotaAsk ask{pool, head.instances, "properties.resources.instanceCount", "instance_count"};
     LAVANT_TRY(const QuotaKey* short_now, check_limits(scheduler_.quotas(), used, ask, keys));
@@ -300,7 +300,12 @@ void Plane::remove_pool_if_unused(PoolId id, Outcome& out) {
     LivePool& pool = found->second;
     if (!pool.row.is_serverless() && !pool.row.leaving) return;
     if (pool.jobs > 0 || scheduler_.view(id).nodes > 0) return;
-    if (pool.row.version > 0) out.writes.pools_removed.push_back(id);
+    // One that was never stored is, for an instant: its number is not given out again.
+    if (pool.row.version == 0) {
+        pool.row.version = 1;
+        out.writes.pools.push_back(pool.row);
+    }
+    out.writes.pools_removed.push_back(id);
     if (!pool.row.leaving) pool_keys_.erase(pool.row.workspace + '\n' + pool.row.key);
     scheduler_.remove_pool(id);
     blocked_.erase(id);

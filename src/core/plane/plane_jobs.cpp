@@ -9,10 +9,36 @@
 #include "core/plane/verdict.h"
 
 namespace lavant::plane {
+namespace {
+
+std::size_t hash_of(const std::string& workspace, const std::string& name) {
+    return std::hash<std::string>{}(name) ^ (std::hash<std::string>{}(workspace) << 1U);
+}
+
+}  // namespace
 
 Plane::LiveJob* Plane::live_job(const std::string& workspace, const std::string& name) {
-    const auto found = names_.find(workspace + '\n' + name);
-    return found == names_.end() ? nullptr : &jobs_.at(found->second);
+    const JobId id = find_name(workspace, name);
+    return id ? &jobs_.at(id) : nullptr;
+}
+
+// A name is kept once, with its job: a million of them wait here.
+JobId Plane::find_name(const std::string& workspace, const std::string& name) const {
+    const auto [first, last] = names_.equal_range(hash_of(workspace, name));
+    for (auto it = first; it != last; ++it) {
+        const JobHead& head = jobs_.at(it->second).head;
+        if (head.name == name && head.workspace == workspace) return it->second;
+    }
+    return {};
+}
+
+void Plane::remember_name(const JobHead& head) {
+    names_.emplace(hash_of(head.workspace, head.name), head.id);
+}
+
+void Plane::forget_name(const JobHead& head) {
+    const auto [first, last] = names_.equal_range(hash_of(head.workspace, head.name));
+    names_.erase(std::find_if(first, last, [&](const auto& pair) { return pair.second == head.id; }));
 }
 
 // A job that ended since the last flush is in neither the live index nor the store.
@@ -22,8 +48,14 @@ const JobHead* Plane::ended_in_this_batch(const std::string& workspace, const st
     return nullptr;
 }
 
-// A compute's pool must be there; a serverless one is made when it is needed.
-Result<PoolId> Plane::pool_for(const Pool& wanted) {
+// The one of its key; for a serverless pool that is not there yet, what it will be.
+const Pool* Plane::find_pool(const Pool& wanted) const {
+    const auto found = pool_keys_.find(wanted.workspace + '\n' + wanted.key);
+    if (found != pool_keys_.end()) return &pools_.at(found->second).row;
+    return wanted.key.starts_with("compute/") ? nullptr : &wanted;
+}
+
+PoolId Plane::pool_for(const Pool& wanted) {
     const std::string key = wanted.workspace + '\n' + wanted.key;
     const auto found = pool_keys_.find(key);
     if (found != pool_keys_.end()) {
@@ -38,10 +70,6 @@ Result<PoolId> Plane::pool_for(const Pool& wanted) {
         }
         return found->second;
     }
-    if (!wanted.is_serverless() || wanted.key.starts_with("compute/"))
-        return fail(ErrorCode::NotFound,
-                    "the compute was deleted; name another one, or leave compute out to "
-                    "run serverless");
     const PoolId id{++last_pool_};
     LivePool& pool = pools_[id];
     pool.row = wanted;
@@ -94,13 +122,17 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
                                 "the queue is full; wait for jobs to end, then submit again")});
         return;
     }
-    Result<PoolId> pool = pool_for(event.pool);
-    Result<std::string> queue_warning = pool ? check_quota(*pool, asked) : fail(pool.error());
+    const Pool* wanted = find_pool(event.pool);
+    Result<std::string> queue_warning = wanted == nullptr
+                                            ? fail(ErrorCode::NotFound,
+                                                   "the compute was deleted; name another one, or leave "
+                                                   "compute out to run serverless")
+                                            : check_quota(*wanted, asked);
     if (!queue_warning) {
-        if (pool) emptied_pools_.insert(*pool);
         out.replies.push_back({event.ticket, fail(queue_warning.error())});
         return;
     }
+    const PoolId pool = pool_for(event.pool);
     const JobId id{++last_job_};
     LiveJob& job = jobs_[id];
     job.is_new = true;
@@ -108,12 +140,12 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     job.head.id = id;
     job.head.version = 0;
     job.head.status = JobStatus::Queued;
-    job.head.pool = *pool;
+    job.head.pool = pool;
     job.head.attempt = 1;
     job.head.submitted_at = now;
     job.head.queue_warning = std::move(*queue_warning);
-    names_[asked.workspace + '\n' + asked.name] = id;
-    ++pools_.at(*pool).jobs;
+    remember_name(job.head);
+    ++pools_.at(pool).jobs;
     scheduler_.job_waits(ask_of(job.head));
     record(job, "Queued", "", now, out);
 
@@ -351,7 +383,7 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
     if (status != JobStatus::Failed) head.error.reset();
     set_status(job, status, detail, now, out);
     forget_attempt(job, out);
-    names_.erase(head.workspace + '\n' + head.name);
+    forget_name(head);
     LivePool& pool = pools_.at(head.pool);
     if (--pool.jobs == 0) emptied_pools_.insert(head.pool);
     if (status == JobStatus::Completed && head.started_at) {

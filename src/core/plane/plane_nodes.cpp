@@ -225,6 +225,10 @@ void Plane::set_state(LiveNode& node, NodeState state, std::string reason, Insta
     for (const std::string_view gpu : split(node.row.gpus, ',')) free_gpus_.emplace(gpu);
     std::erase_if(free_gpus_, [](const std::string& gpu) { return gpu.empty(); });
     changed_nodes_.erase(id);
+    if (!node.stored) {  // Its number is not given out again.
+        node.row.version = 1;
+        out.writes.nodes.push_back(node.row);
+    }
     gone_nodes_.push_back(id);
     emptied_pools_.insert(pool.row.id);
     set_due(node, std::nullopt);
@@ -348,7 +352,7 @@ void Plane::check_node(LiveNode& node, Instant now, Outcome& out) {
     LivePool& pool = pools_.at(node.row.pool);
     const Instant silent = node.last_heard + settings_.lease + settings_.lease_margin;
     std::optional<Instant> due = due_of(node);
-    if (due && *due > now) return set_due(node, due);
+    if (!due || *due > now) return set_due(node, due);
     switch (node.row.state) {
         case NodeState::Requested:
         case NodeState::Starting:

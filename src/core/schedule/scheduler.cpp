@@ -126,9 +126,9 @@ void Scheduler::job_runs(const Ask& ask, const std::vector<NodeId>& nodes, Insta
         ++node.jobs;
         node.used += ask.on_node;
         pool.idle.erase(id);
-        Resources more = node.used;
-        more += ask.on_node;
-        if (!pool.row.terms.packed || !more.fits_in(pool.row.terms.node_limit)) pool.open.erase(id);
+        const Resources& limit = pool.row.terms.node_limit;
+        if (node.used.cpu_millis >= limit.cpu_millis || node.used.memory_bytes >= limit.memory_bytes)
+            pool.open.erase(id);
     }
     const int count = static_cast<int>(running.nodes.size());
     pool.queue.add_running(ask.user, count);

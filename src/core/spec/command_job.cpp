@@ -95,18 +95,16 @@ void read_own_command(Fields& fields, Reading& reading, CommandJobSpec& spec) {
     }
 }
 
-// A VM size matters only where we choose the machine: an attached compute has instance types of its own.
+// A VM size matters only where we choose the machine: an attached compute has instance types of its own. What
+// is not Azure's may be a size of the site, which the server knows.
 void check_size(const CommandJobSpec& spec, Fields& fields) {
     if (!spec.resources || spec.resources->instance_type.empty()) return;
     if (!spec.compute.empty() && spec.compute != "serverless" && spec.compute != "local") return;
     const std::string& type = spec.resources->instance_type;
-    if (find_size(type)) return;
-    std::vector<std::string> names;
-    for (const Size& size : size_catalogue()) names.push_back(size.name);
+    if (!is_azure_size_name(type) || find_size(type)) return;
     const Document* resources = fields.map().find("resources");
     const Document* at = resources != nullptr ? resources->find("instance_type") : nullptr;
-    fields.problems().add("resources.instance_type", at != nullptr ? at->at : Position{},
-                          "there is no size '" + type + "'" + suggestion(type, names));
+    fields.problems().add("resources.instance_type", at != nullptr ? at->at : Position{}, size_problem(type));
 }
 
 void check_reference(const Reference& reference, const CommandJobSpec& spec, Position at,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "core/model/gpu_names.h"
 #include "main/commands/families.h"
 
 namespace lavant {
@@ -19,10 +20,31 @@ constexpr int kIdleExitSeconds = 900;
 struct Options : ServeOptions {
     int idle_exit_asked_s = -1;
     std::string log_level = "info";
+    std::string retired_sizes_asked;
+    std::string gpus_asked;
 };
+
+// Where the flag is not given, the variable, the file or the default counts.
+Result<std::string> setting_of(const Context& context, const char* key, const std::string& asked) {
+    if (asked.empty()) return context.config[key];
+    return cli::check_value(*cli::find_config_key(key), asked).map_error([key](Error error) {
+        error.message = std::string(key) + " " + error.message;
+        return error;
+    });
+}
+
+Result<void> read_settings(const Context& context, Options& options) {
+    LAVANT_TRY(const std::string retired, setting_of(context, "retired_sizes", options.retired_sizes_asked));
+    options.retired_sizes = parse_retired_sizes(retired).value_or(RetiredSizes::Substitute);
+    LAVANT_TRY(const std::string gpus, setting_of(context, "gpus", options.gpus_asked));
+    if (gpus == cli::kDetectGpus) return {};
+    LAVANT_TRY(options.gpus, parse_gpu_names(gpus));
+    return {};
+}
 
 Outcome<Exit> serve(Context& context, const cli::ServerChoice& choice, Options& options) {
     LAVANT_TRY(options.data, cli::data_folder(context, choice.data));
+    LAVANT_TRY_VOID(read_settings(context, options));
     options.idle_exit_s = options.idle_exit_asked_s >= 0 ? options.idle_exit_asked_s
                           : options.embedded             ? kIdleExitSeconds
                                                          : 0;
@@ -76,6 +98,14 @@ void add_serve(CommandLine& line) {
     command.add_option("--keep-events", options.events_kept, "so many of the history; the oldest go")
         ->check(CLI::Range(std::int64_t{1'000}, std::int64_t{1'000'000'000}).description(""))
         ->option_text("COUNT");
+    command
+        .add_option("--retired-sizes", options.retired_sizes_asked,
+                    "substitute (run on the successor, with a warning) or refuse")
+        ->option_text("WHAT");
+    command
+        .add_option("--gpus", options.gpus_asked,
+                    "names of this machine's GPUs by commas, none, or auto: what is found")
+        ->option_text("NAMES");
     add_log(command, options);
     command.add_flag("--embedded", options.embedded)->group("");
     command.add_option("--ready-fd", options.ready_fd)->group("");
