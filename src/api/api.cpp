@@ -8,9 +8,13 @@
 #include "api/followers.h"
 #include "api/history_routes.h"
 #include "api/job_routes.h"
+#include "api/lock_routes.h"
 #include "api/own_routes.h"
+#include "api/quota_routes.h"
 #include "api/size_routes.h"
+#include "api/usage_routes.h"
 #include "api/workspace_routes.h"
+#include "api/workspace_settings_routes.h"
 #include "base/limits.h"
 
 namespace lavant::api {
@@ -55,10 +59,14 @@ Result<Caller> check_access(Context& context, const Call& call, Need need) {
 
 Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std::move(settings)) {
     add_workspace_routes(router_, context_);
+    add_workspace_settings_routes(router_, context_);
     add_job_routes(router_, context_);
     add_asset_routes(router_, context_);
     add_history_routes(router_, context_);
     add_blob_routes(router_, context_);
+    add_quota_routes(router_, context_);
+    add_lock_routes(router_, context_);
+    add_usage_routes(router_, context_);
     add_own_routes(router_, context_);
     add_size_routes(router_, context_);
 }

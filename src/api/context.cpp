@@ -33,6 +33,10 @@ Route answer_now(Context& context, Need need, Answering handler) {
             }};
 }
 
+Route answer_later(Context& context, Need need, void (*handler)(Context&, const SharedCall&)) {
+    return {need, [&context, handler](const SharedCall& call) { handler(context, call); }};
+}
+
 void post(Context& context, const SharedCall& call, plane::Event event,
           std::function<void(plane::Answer)> then) {
     const bool taken =

@@ -14,6 +14,7 @@
 #include "api/metrics.h"
 #include "api/router.h"
 #include "api/sas.h"
+#include "api/workspace_settings.h"
 #include "app/event_feed.h"
 #include "app/free_space.h"
 #include "app/job_files.h"
@@ -22,6 +23,7 @@
 #include "core/model/size.h"
 #include "core/model/workspace.h"
 #include "core/plane/events.h"
+#include "core/quota/quota_book.h"
 #include "ports/blobs.h"
 #include "ports/clock.h"
 #include "ports/crypto.h"
@@ -50,6 +52,7 @@ struct ApiSettings {
     // streams no log of a job that had ended when it asked first, and expects a job it just made to be
     // unfinished.
     Duration sdk_settle = std::chrono::seconds(1);
+    QuotaDefaults quota_defaults = {};  // the plane's own
 };
 
 using Done = std::function<void(Result<plane::Answer>)>;
@@ -100,6 +103,7 @@ struct Context {
     // thousand.
     BoundedCache<LaunchEnvironment> environments{1024};
     BoundedCache<CodePlace> codes{1024};
+    SettingsCache workspace_settings;
     std::atomic<std::uint64_t> requests{0};
     std::atomic<std::uint64_t> refused{0};
 };
@@ -107,6 +111,8 @@ struct Context {
 // A handler that answers at once.
 using Answering = std::function<Result<ports::HttpResponse>(Context&, const Call&)>;
 Route answer_now(Context& context, Need need, Answering handler);
+// One that answers when it can, mostly by `post`.
+Route answer_later(Context& context, Need need, void (*handler)(Context&, const SharedCall&));
 
 // Posts to the control loop; `then` runs on its thread after the commit. Errors and a full inbox are answered
 // here.

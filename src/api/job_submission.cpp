@@ -7,6 +7,7 @@
 #include "api/environments.h"
 #include "api/job_view.h"
 #include "api/sizes.h"
+#include "api/workspace_settings.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/model/launch.h"
@@ -227,6 +228,9 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     Problems problems;
     plane::SubmitJob event;
     event.pool = plan_pool(context, job, problems, event.job.head.warning);
+    if (!event.pool.key.empty() && event.pool.is_serverless())
+        if (const auto settled = apply_settings(context, event.pool); !settled)
+            add(problems, "properties.computeId", settled.error().message);
     if (job.process_count > 1)
         warn(event.job.head.warning,
              "one process is started on each node, not " + std::to_string(job.process_count) +

@@ -28,6 +28,12 @@ std::unique_ptr<ports::BlobStore> make_test_blobs(const std::string& folder) {
     return std::move(*blobs);
 }
 
+wire::Json json_of(const ports::HttpResponse& response) {
+    auto json = wire::parse_json(response.body);
+    EXPECT_TRUE(json) << response.status << " " << response.body;
+    return json ? *json : wire::Json();
+}
+
 void Caught::respond(ports::HttpResponse answer) {
     ++answers;
     response = std::move(answer);
@@ -104,7 +110,15 @@ void TestWorld::set_status(const std::string& name, JobStatus status) {
     publish(job);
 }
 
+plane::Answer TestWorld::commit(const WriteBatch& batch) {
+    CHECK(store.commit(batch).has_value(), "the memory store commits");
+    return {};
+}
+
 Result<plane::Answer> TestWorld::apply(plane::Event& event) {
+    posted.push_back(event);
+    if (refuse)
+        if (auto why = refuse(event)) return fail(std::move(*why));
     if (auto* submit = std::get_if<plane::SubmitJob>(&event)) {
         const auto existing = store.find_job(kWorkspaceKey, submit->job.head.name).value();
         if (existing) return plane::Answer{.job = existing, .existed = true};
@@ -150,6 +164,19 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
     }
     if (std::holds_alternative<plane::ExplainJob>(event))
         return plane::Answer{.explanation = {.text = "it waits for a node"}};
+    WriteBatch batch;
+    if (auto* quota = std::get_if<plane::SetQuota>(&event)) {
+        batch.quotas.push_back(quota->quota);
+        return commit(batch);
+    }
+    if (auto* put = std::get_if<plane::PutLock>(&event)) {
+        batch.locks.push_back({put->lock, false});
+        return commit(batch);
+    }
+    if (auto* gone = std::get_if<plane::DeleteLock>(&event)) {
+        batch.locks.push_back({{.scope = gone->scope, .name = gone->name}, true});
+        return commit(batch);
+    }
     return fail(ErrorCode::Internal, "the stand-in does not know this event");
 }
 
@@ -186,6 +213,12 @@ Api& TestWorld::api() {
                    nullptr};
     api_ = std::make_unique<Api>(std::move(ports), std::move(settings));
     return *api_;
+}
+
+std::map<std::string, std::string> TestWorld::as(const std::string& user, Role role) {
+    NewKey made = api().access().make_key("key-" + user, user, role);
+    write({made.write});
+    return {{"Authorization", "Bearer " + made.plain}};
 }
 
 std::shared_ptr<Caught> TestWorld::start(const Ask& ask) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/plane/events.h"
 #include "ports/blobs.h"
 #include "ports/clock.h"
+#include "wire/json.h"
 
 namespace lavant::api {
 
@@ -81,6 +83,8 @@ class TestWorld {
     std::shared_ptr<Caught> start(const Ask& ask);
     ports::HttpResponse call(const Ask& ask);  // fails the test if the answer is not there at once
     std::string body_of(const ports::HttpResponse& response);  // also of a file
+    // A key of another user, as an Authorization header.
+    std::map<std::string, std::string> as(const std::string& user, Role role);
 
     HandClock clock;
     adapters::MemoryStore store;
@@ -88,6 +92,8 @@ class TestWorld {
     std::string folder;
     std::string owner_key;
     bool inbox_full = false;
+    std::function<std::optional<Error>(const plane::Event&)> refuse;  // what the plane would not do
+    std::vector<plane::Event> posted;
     std::uint64_t free_bytes_min = 0;
     Duration sdk_settle{};
     RetiredSizes retired_sizes = RetiredSizes::Substitute;
@@ -95,6 +101,7 @@ class TestWorld {
 
  private:
     Result<plane::Answer> apply(plane::Event& event);
+    plane::Answer commit(const WriteBatch& batch);
     void publish(const Job& job);
 
     std::unique_ptr<adapters::OpensslCrypto> crypto_;
@@ -103,6 +110,9 @@ class TestWorld {
     std::int64_t last_job_ = 0;
     std::int64_t last_event_ = 0;
 };
+
+// The body as JSON; fails the test if it is none.
+wire::Json json_of(const ports::HttpResponse& response);
 
 inline const std::string kWs =
     "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.MachineLearningServices/workspaces/w1";

@@ -65,29 +65,6 @@ Result<HttpResponse> discovery(Context& context, const Call& call) {
     return json_response(200, Json::object({{"api", origin}, {"history", origin}}));
 }
 
-Result<HttpResponse> workspace(Context& context, const Call& call) {
-    const WorkspaceName name = workspace_of(call);
-    const std::string origin = origin_of(context, call.request);
-    const std::string id = arm_id(name);
-    Json properties = Json::object(
-        {{"friendlyName", name.name},
-         {"workspaceId", context.settings.workspace_id},
-         {"discoveryUrl", origin + "/discovery"},
-         {"mlFlowTrackingUri", origin + "/mlflow/v1.0" + id},
-         {"storageAccount", "/subscriptions/" + name.subscription + "/resourceGroups/" + name.resource_group +
-                                "/providers/Microsoft.Storage/storageAccounts/" + kStorageAccount},
-         {"provisioningState", "Succeeded"},
-         {"publicNetworkAccess", "Disabled"}});
-    return json_response(200, Json::object({{"id", id},
-                                            {"name", name.name},
-                                            {"type", "Microsoft.MachineLearningServices/workspaces"},
-                                            {"location", "local"},
-                                            {"kind", "Default"},
-                                            {"tags", Json::object()},
-                                            {"identity", Json::object({{"type", "SystemAssigned"}})},
-                                            {"properties", std::move(properties)}}));
-}
-
 // --- datastores: the two built-in ones ---
 
 const char* container_of(const std::string& datastore) {
@@ -197,7 +174,6 @@ void add_workspace_routes(Router& router, Context& context) {
     add("GET", "/metadata/endpoints", Need::Nothing, metadata);
     add("GET", "/msi/token", Need::Nothing, token);
     add("GET", "/discovery", Need::Nothing, discovery);
-    add("GET", ws, Need::Reader, workspace);
     add("GET", ws + "/datastores", Need::Reader, list_datastores);
     add("GET", ws + "/datastores/{name}", Need::Reader, get_datastore);
     add("POST", ws + "/datastores/{name}/listSecrets", Need::Reader, list_secrets);

@@ -1,6 +1,6 @@
 #pragma once
-// What a client needs before it can do anything: metadata, tokens, discovery, the workspace, its datastores
-// and computes, health and metrics.
+// What a client needs before it can do anything: metadata, tokens, discovery, the workspace's datastores and
+// computes, health and metrics.
 
 #include "api/context.h"
 

@@ -120,7 +120,7 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
 }
 
 Outcome<Json> Session::exchange(std::string method, const std::string& path, const Json* body,
-                                std::vector<ports::Header> headers) {
+                                std::vector<ports::Header> headers, std::string_view attempted) {
     ports::ClientRequest request;
     request.method = method;
     request.url = path;
@@ -132,6 +132,7 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
     }
     LAVANT_TRY(const ports::HttpResponse answer, send(std::move(request)));
     if (answer.status < 200 || answer.status > 299) {
+        if (!attempted.empty()) return tl::make_unexpected(refusal(answer, attempted));
         const std::string_view bare = std::string_view(path).substr(0, path.find('?'));
         const std::string what = percent_decode(bare.substr(bare.rfind('/') + 1));
         const std::string_view verb = method == "GET"      ? "get"
@@ -157,6 +158,10 @@ Outcome<Json> Session::create(const std::string& path, const Json& body) {
 }
 Outcome<Json> Session::post(const std::string& path, const Json& body) {
     return exchange("POST", path, &body);
+}
+Outcome<Json> Session::attempt(const std::string& what, std::string method, const std::string& path,
+                               const Json& body) {
+    return exchange(std::move(method), path, body.is_null() ? nullptr : &body, {}, what);
 }
 Outcome<void> Session::remove(const std::string& path) {
     LAVANT_TRY([[maybe_unused]] const Json answer, exchange("DELETE", path, nullptr));

@@ -44,6 +44,9 @@ class Session {
     [[nodiscard]] Outcome<wire::Json> create(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<wire::Json> post(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<void> remove(const std::string& path);
+    // The same with words for a refusal, which the path does not give: "set the quota". `body` may be null.
+    [[nodiscard]] Outcome<wire::Json> attempt(const std::string& what, std::string method,
+                                              const std::string& path, const wire::Json& body);
 
     // Any other request to this server or to an address it gave; `request.url` may be a path. Adds no
     // credentials to absolute addresses: those carry a signature of their own.
@@ -54,7 +57,7 @@ class Session {
 
  private:
     Outcome<wire::Json> exchange(std::string method, const std::string& path, const wire::Json* body,
-                                 std::vector<ports::Header> headers = {});
+                                 std::vector<ports::Header> headers = {}, std::string_view attempted = {});
 
     std::unique_ptr<ports::HttpClient> client_;
     ServerAddress address_;

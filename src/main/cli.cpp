@@ -85,6 +85,10 @@ void add_all_families(CommandLine& line) {
     add_server_family(line);
     add_key_family(line);
     add_size_family(line);
+    add_workspace_family(line);
+    add_quota_family(line);
+    add_lock_family(line, line.root());
+    add_usage(line);
     add_backup(line);
     add_config_family(line);
     add_context_family(line);
@@ -106,6 +110,10 @@ int run_cli(const std::vector<std::string>& given) {
     CommandLine line(az ? Manner::Az : Manner::Lavant);
     if (az) {
         add_job_family(line);
+        add_workspace_family(line);
+        add_lock_family(line, *line.root().get_parent());
+        add_list_usage(line, CommandLine::add_family(line.root(), "compute", "what jobs run on",
+                                                     "az ml compute list-usage"));
         add_az_family(line);
         line.add_az_options();
     } else {

@@ -168,8 +168,14 @@ void World::check_computes(const LiveRows& live) {
     }
     // In peace a cluster has its minimum, but for what has just changed.
     if (nemeses_on_ || now_ < born_ + 70min || now_ > born_ + 90min) return;
+    Resources promised;
     for (const Pool& pool : live.pools)
-        if (pool.key == "compute/c" && nodes[pool.id] < 1 && live.jobs.empty())
+        for (std::size_t i = 0; i <= nodes[pool.id]; ++i)
+            if (i < nodes[pool.id] || pool.key == "compute/c") promised += pool.node_resources;
+    const bool room = promised.fits_in({.cpu_millis = 5000, .memory_bytes = 50});
+    for (const Pool& pool : live.pools)
+        if (room && pool.key == "compute/c" && std::cmp_less(nodes[pool.id], pool.nodes_min) &&
+            live.jobs.empty())
             fail("the cluster is below its minimum");
 }
 

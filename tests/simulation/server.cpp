@@ -120,11 +120,12 @@ bool World::is_out_of_reach(NodeId id) const {
 // An effect under way when the server dies may still happen; its result is lost.
 void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
     const auto* drop_all = std::get_if<DropJobFiles>(&entry.effect);
-    if (generation != server_generation_ && (drop_all != nullptr || chance(50))) return;
+    const auto* wanted = std::get_if<PublishOutputs>(&entry.effect);
+    const bool own = drop_all != nullptr || (wanted != nullptr && wanted->again);
+    if (generation != server_generation_ && (own || chance(50))) return;
     const bool fails = nemeses_on_ && nemeses_.bad_provider && chance(15);
     std::string problem = fails ? "out of order" : "";
     ErrorCode code = ErrorCode::Unavailable;
-    const auto* wanted = std::get_if<PublishOutputs>(&entry.effect);
     if (wanted != nullptr && can_never_publish(wanted->job)) {
         problem = "a file is in the way";
         code = ErrorCode::Conflict;
@@ -138,7 +139,7 @@ void World::carry_out(OutboxEntry entry, std::uint64_t generation) {
         if (const auto* drop = std::get_if<DropStaged>(&entry.effect))
             staged_[drop->job].erase(drop->attempt);
         if (const auto* publish = std::get_if<PublishOutputs>(&entry.effect)) {
-            put_away(*publish);
+            if (!publish->again || dropped_.insert(entry.id).second) put_away(*publish);
         }
     }
     if (generation != server_generation_) return;

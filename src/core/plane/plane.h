@@ -63,10 +63,11 @@ class Plane {
  private:
     struct LiveJob {
         JobHead head;
-        std::vector<TaskRef> tasks;    // of the current attempt
-        bool is_new = false;           // not yet in the store: the row is in `added_`
-        bool may_have_staged = false;  // files of the current attempt that are not published
-        bool goes_again = false;       // its files are put away, then it waits for another attempt
+        std::vector<TaskRef> tasks;           // of the current attempt
+        bool is_new = false;                  // not yet in the store: the row is in `added_`
+        bool may_have_staged = false;         // files of the current attempt that are not published
+        std::optional<TaskRef> first_failed;  // of the current attempt: the others may fail because of it
+        bool goes_again = false;              // its files are put away, then it waits for another attempt
     };
     struct LivePool {
         Pool row;

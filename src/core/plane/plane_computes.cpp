@@ -18,6 +18,10 @@ std::string describe(const Lock& lock) {
     return "lock '" + lock.name + "' (" + std::string(name_of(lock.level)) + ") on " + lock.scope;
 }
 
+std::string cores_in_words(std::int64_t cores) {
+    return cores > kQuotaCoresMax ? "unlimited" : std::to_string(cores);
+}
+
 // What never changes while a compute lives, and the words for it.
 std::string fixed_that_differs(const Pool& before, const Pool& after) {
     const auto differs = [](const std::string& what, std::string_view was, std::string_view is) {
@@ -172,7 +176,7 @@ void Plane::apply_one(const SetQuota& event, Instant now, Outcome& out) {
                                  .subject = in_words(quota.key),
                                  .job = {},
                                  .what = "Set",
-                                 .detail = std::to_string(quota.cores) + " by " + event.who});
+                                 .detail = cores_in_words(quota.cores) + " by " + event.who});
     out.replies.push_back({event.ticket, Answer{}});
 }
 

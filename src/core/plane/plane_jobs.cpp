@@ -274,6 +274,8 @@ void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant no
     task.end = end;
     changed_tasks_.insert(task.ref);
     LiveJob& job = jobs_.at(task.ref.job);
+    if (!job.first_failed && !end.succeeded() && end.reason != EndReason::Stopped)
+        job.first_failed = task.ref;
     write_usage(task, job, now, out);
     const auto found = nodes_.find(task.node);
     if (found != nodes_.end() && found->second.tasks.erase(task.ref) > 0) {
@@ -290,6 +292,7 @@ void Plane::end_task(Task& task, TaskPhase phase, const TaskEnd& end, Instant no
 }
 
 const Task* Plane::failed_task(const LiveJob& job) const {
+    if (job.first_failed) return &tasks_.at(*job.first_failed);
     const Task* failed = nullptr;
     for (const TaskRef& ref : job.tasks) {
         const Task& task = tasks_.at(ref);
@@ -407,6 +410,7 @@ void Plane::forget_attempt(LiveJob& job, Outcome& out) {
         tasks_.erase(ref);
     }
     job.tasks.clear();
+    job.first_failed.reset();
     if (job.head.port > 0) ports_.erase(std::exchange(job.head.port, 0));
     if (std::exchange(job.may_have_staged, false)) add_effect(DropStaged{job.head.id, job.head.attempt}, out);
 }

@@ -55,6 +55,7 @@ class World {
         return apply(Tick{});
     }
     Outcome link(int node, std::vector<TaskReport> tasks = {}) {
+        link_of[{node}] = links + 1;
         return apply(NodeLinked{{node}, ++links, {.node = {node}, .boot = "b", .tasks = std::move(tasks)}});
     }
     // Carries out StartNode and StopNode at once, and links every started node.
@@ -86,6 +87,7 @@ class World {
     Plane plane;
     Instant now = from_micros(1'000'000'000);
     std::uint64_t links = 0;
+    std::map<NodeId, std::uint64_t> link_of;
     RetryPolicy retry;
     std::map<std::string, std::string> story;
     std::map<std::string, JobHead> heads;

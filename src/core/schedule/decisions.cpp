@@ -13,13 +13,13 @@ constexpr Turn kLast{INT32_MAX, {}};  // of a pool that only wants its minimum
 }  // namespace
 
 void Scheduler::update(LivePool& pool) {
-    std::optional<Turn> turn;
+    std::optional<Claim> claim;
     if (!pool.locked && !pool.blocked && nodes_wanted(pool) > 0)
-        turn = pool.queue.empty() ? kLast : turn_of(pool.queue.oldest());
-    if (turn != pool.wanting) {
+        claim = pool.queue.empty() ? Claim{Tier::LowPriority, kLast} : claim_of(pool, pool.queue.oldest());
+    if (claim != pool.wanting) {
         if (pool.wanting) wanting_.erase({*pool.wanting, pool.row.id});
-        if (turn) wanting_.insert({*turn, pool.row.id});
-        pool.wanting = turn;
+        if (claim) wanting_.insert({*claim, pool.row.id});
+        pool.wanting = claim;
     }
     std::optional<Instant> due;
     if (!pool.queue.empty()) due = pool.queue.oldest().since + settings_.overtaken_max;
@@ -72,6 +72,10 @@ void Scheduler::decide(Instant now, Actions& actions) {
     unsettled_.clear();  // Nodes that were asked for are of use when they are there.
 }
 
+Scheduler::Claim Scheduler::claim_of(const LivePool& pool, const Ask& ask) {
+    return {pool.row.terms.tier, turn_of(ask)};
+}
+
 std::optional<std::vector<NodeId>> Scheduler::find_nodes(const LivePool& pool, const Ask& ask) const {
     const auto needs = static_cast<std::size_t>(ask.instances);
     if (!pool.row.terms.packed) {
@@ -99,7 +103,7 @@ void Scheduler::place_waiting(LivePool& pool, Instant now, Actions& actions) {
         // While somebody older waits for room on the machine, only those who are older still go first.
         const bool held = starved_ && starved_->pool != pool.row.id;
         const Ask& head = held ? pool.queue.oldest() : pool.queue.next(now, settings_.overtaken_max);
-        if (held && starved_->head < turn_of(head)) return;
+        if (held && starved_->head < claim_of(pool, head)) return;
         if (place(pool, head, actions)) continue;
         if (!held) backfill(pool, Ask(head), now, actions);
         return;
@@ -148,7 +152,7 @@ Scheduler::Growth Scheduler::plan_growth() const {
     Growth growth;
     Resources promised = promised_;
     QuotaUsage cores;
-    for (const auto& [turn, id] : wanting_) {
+    for (const auto& [claim, id] : wanting_) {
         const LivePool& pool = pools_.at(id);
         int count = 0;
         for (std::int64_t wanted = nodes_wanted(pool); wanted > 0; --wanted) {
@@ -173,7 +177,7 @@ Scheduler::Growth Scheduler::plan_growth() const {
             // A pool whose head can run on the nodes it has only wants to go faster: it holds nobody back.
             const std::int64_t staying = std::ssize(pool.nodes) - pool.leaving;
             if (pool.row.terms.packed || staying < pool.queue.oldest().instances)
-                growth.starved = Starved{turn, id};
+                growth.starved = Starved{claim, id};
             break;
         }
     }
@@ -190,7 +194,8 @@ void Scheduler::grow(const Growth& growth, Actions& actions) {
 bool Scheduler::yields_to(const LivePool& pool, const LivePool& wanting) const {
     if (pool.row.id == wanting.row.id || pool.locked) return false;
     if (std::ssize(pool.nodes) - pool.leaving <= pool.row.nodes_min) return false;
-    return pool.queue.empty() || turn_of(wanting.queue.oldest()) < turn_of(pool.queue.oldest());
+    return pool.queue.empty() ||
+           claim_of(wanting, wanting.queue.oldest()) < claim_of(pool, pool.queue.oldest());
 }
 
 std::int64_t Scheduler::nodes_missing_for_head(const LivePool& pool) const {
@@ -198,33 +203,47 @@ std::int64_t Scheduler::nodes_missing_for_head(const LivePool& pool) const {
     return std::max<std::int64_t>(1, pool.queue.oldest().instances - free);
 }
 
-// Idle nodes that no older job waits for make room; if they do not suffice, dedicated work takes nodes of low
-// priority back, those of the youngest jobs first. Their place is free when the provider says that they are
-// gone.
-void Scheduler::make_room(const LivePool& wanting, Actions& actions) {
-    const std::string why = "makes room for " + wanting.row.key;
-    Resources needed;
-    for (std::int64_t i = nodes_missing_for_head(wanting); i > 0; --i) needed += wanting.row.node_resources;
-    const auto suffices = [&] {
-        Resources after = promised_;
-        after -= leaving_;
-        after += needed;
-        return after.fits_in(settings_.capacity);
-    };
-    if (suffices()) return;
-    for (auto& [id, pool] : pools_)
-        while (!suffices() && !pool.idle.empty() && yields_to(pool, wanting))
-            actions.release(*pool.idle.begin(), why);
+// In this order: idle nodes that nobody with a better claim waits for; for dedicated work that cannot run
+// otherwise, then those of low priority, of the youngest jobs first.
+std::vector<NodeId> Scheduler::could_make_room(const LivePool& wanting) const {
+    std::vector<NodeId> nodes;
+    for (const auto& [id, pool] : pools_) {
+        if (!yields_to(pool, wanting)) continue;
+        const std::int64_t spare = std::ssize(pool.nodes) - pool.leaving - pool.row.nodes_min;
+        const std::int64_t count = std::min<std::int64_t>(spare, std::ssize(pool.idle));
+        nodes.insert(nodes.end(), pool.idle.begin(), std::next(pool.idle.begin(), count));
+    }
     const bool runs = std::ssize(wanting.nodes) - wanting.leaving >= wanting.queue.oldest().instances;
-    if (wanting.row.terms.tier != Tier::Dedicated || runs) return;
-    const std::vector<Turn> youngest(spot_running_.rbegin(), spot_running_.rend());
-    for (const Turn& turn : youngest) {
-        const std::set<NodeId> nodes = running_.at(turn.job).nodes;
-        for (const NodeId id : nodes) {
-            if (suffices()) return;
-            if (nodes_.at(id).state == State::Ready && !pools_.at(nodes_.at(id).pool).locked)
-                actions.preempt(id, why);
+    if (wanting.row.terms.tier != Tier::Dedicated || runs) return nodes;
+    std::set<NodeId> seen;
+    for (auto turn = spot_running_.rbegin(); turn != spot_running_.rend(); ++turn)
+        for (const NodeId id : running_.at(turn->job).nodes) {
+            const NodeInfo& node = nodes_.at(id);
+            const bool stays = node.state != State::Ready || pools_.at(node.pool).locked;
+            if (!stays && seen.insert(id).second) nodes.push_back(id);
         }
+    return nodes;
+}
+
+// Nodes make room only if that lets the one who waits begin. Their place is free when the provider says that
+// they are gone.
+void Scheduler::make_room(const LivePool& wanting, Actions& actions) {
+    Resources after = promised_;
+    after -= leaving_;
+    for (std::int64_t i = nodes_missing_for_head(wanting); i > 0; --i) after += wanting.row.node_resources;
+    std::vector<NodeId> going;
+    for (const NodeId id : could_make_room(wanting)) {
+        if (after.fits_in(settings_.capacity)) break;
+        after -= nodes_.at(id).cost;
+        going.push_back(id);
+    }
+    if (!after.fits_in(settings_.capacity)) return;
+    const std::string why = "makes room for " + wanting.row.key;
+    for (const NodeId id : going) {
+        if (nodes_.at(id).jobs > 0)
+            actions.preempt(id, why);
+        else
+            actions.release(id, why);
     }
 }
 

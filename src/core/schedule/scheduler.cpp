@@ -287,7 +287,8 @@ Wait Scheduler::why_waiting(PoolId id) const {
     if (pool.queue.empty()) return Wait::Nothing;
     const int needs = pool.queue.oldest().instances;
     const int free = static_cast<int>(pool.idle.size()) + pool.starting;
-    if (starved_ && starved_->pool != id && starved_->head < turn_of(pool.queue.oldest())) return Wait::Turn;
+    if (starved_ && starved_->pool != id && starved_->head < claim_of(pool, pool.queue.oldest()))
+        return Wait::Turn;
     if (free >= needs) return pool.starting > 0 ? Wait::NodeStart : Wait::Turn;
     if (pool.locked) return Wait::Lock;
     if (pool.blocked) return Wait::StartFailed;

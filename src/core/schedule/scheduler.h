@@ -110,6 +110,12 @@ class Scheduler {
         int jobs = 0;
         Resources used;  // where its pool packs
     };
+    // Who comes first where the machine is full: dedicated work, then by turn.
+    struct Claim {
+        Tier tier = Tier::Dedicated;
+        Turn turn;
+        auto operator<=>(const Claim&) const = default;
+    };
     struct LivePool {
         Pool row;
         std::vector<QuotaKey> quota;  // what its cores count against
@@ -123,11 +129,11 @@ class Scheduler {
         int leaving = 0;
         bool locked = false;
         bool blocked = false;
-        std::optional<Turn> wanting;  // its place in wanting_
-        std::optional<Instant> due;   // its place in due_
+        std::optional<Claim> wanting;  // its place in wanting_
+        std::optional<Instant> due;    // its place in due_
     };
     struct Starved {  // the pool whose head waits for room, and that job's place
-        Turn head;
+        Claim head;
         PoolId pool;
         bool operator==(const Starved&) const = default;
     };
@@ -157,6 +163,8 @@ class Scheduler {
     void backfill(LivePool& pool, const Ask& head, Instant now, Actions& actions);
     void shrink(LivePool& pool, Actions& actions);
     void grow(const Growth& growth, Actions& actions);
+    static Claim claim_of(const LivePool& pool, const Ask& ask);
+    std::vector<NodeId> could_make_room(const LivePool& wanting) const;
     void make_room(const LivePool& wanting, Actions& actions);
     void make_quota_room(const LivePool& wanting, Actions& actions);
     bool yields_to(const LivePool& pool, const LivePool& wanting) const;
@@ -168,7 +176,7 @@ class Scheduler {
     std::map<NodeId, NodeInfo> nodes_;
     std::map<JobId, RunningJob> running_;
     std::set<Turn> spot_running_;  // whom dedicated work may preempt; the last first
-    std::set<std::pair<Turn, PoolId>> wanting_;
+    std::set<std::pair<Claim, PoolId>> wanting_;
     std::set<std::pair<Instant, PoolId>> due_;  // when time alone changes what a pool may do
     Resources promised_;
     Resources leaving_;  // of nodes that are on their way out

@@ -19,5 +19,11 @@ void add_serve(CommandLine& line);                          // serve, agent
 void add_sandbox(CommandLine& line);                        // sandbox, tour
 void add_az_family(CommandLine& line);                      // what stands around `az ml`
 void add_shell_family(CommandLine& line);                   // completion, man, version
+void add_quota_family(CommandLine& line);                   // quota …
+void add_usage(CommandLine& line);                          // usage
+void add_workspace_family(CommandLine& line);               // workspace …
+
+void add_lock_family(CommandLine& line, CLI::App& parent);  // lock …, beside ml in az
+void add_list_usage(CommandLine& line, CLI::App& compute);  // compute list-usage
 
 }  // namespace lavant

@@ -1,0 +1,230 @@
+#include "api/workspace_settings_routes.h"
+
+#include <utility>
+
+#include "api/answers.h"
+#include "api/job_routes.h"
+#include "api/lock_routes.h"
+#include "api/request_body.h"
+#include "api/workspace_settings.h"
+#include "base/text.h"
+#include "core/model/region.h"
+#include "core/model/lock_scope.h"
+#include "wire/json.h"
+
+namespace lavant::api {
+namespace {
+
+using ports::HttpResponse;
+using wire::Json;
+
+constexpr std::size_t kTextCharsMax = 4096;  // of the description, and of the name shown
+constexpr std::size_t kTagsMax = 50;         // as on Azure, as the next two
+constexpr std::size_t kTagKeyCharsMax = 512;
+constexpr std::size_t kTagValueCharsMax = 256;
+
+using Problems = std::vector<FieldProblem>;
+
+void add(Problems& problems, std::string path, std::string message) {
+    problems.push_back({std::move(path), std::move(message), 0, 0});
+}
+
+Json tags_json(const WorkspaceSettings& settings) {
+    Json tags = Json::object();
+    for (const auto& [key, value] : settings.tags) tags.set(key, value);
+    return tags;
+}
+
+Json subnet_json(const WorkspaceSettings& settings) {
+    return settings.custom_subnet.empty() ? Json() : Json(settings.custom_subnet);
+}
+
+// --- as ARM shows it ---
+
+Json arm_view(const Context& context, const Call& call, const WorkspaceSettings& settings) {
+    const WorkspaceName name = workspace_of(call);
+    const std::string origin = origin_of(context, call.request);
+    const std::string id = arm_id(name);
+    Json properties = Json::object(
+        {{"friendlyName", settings.display_name.empty() ? name.name : settings.display_name},
+         {"description", settings.description},
+         {"workspaceId", context.settings.workspace_id},
+         {"discoveryUrl", origin + "/discovery"},
+         {"mlFlowTrackingUri", origin + "/mlflow/v1.0" + id},
+         {"storageAccount", "/subscriptions/" + name.subscription + "/resourceGroups/" + name.resource_group +
+                                "/providers/Microsoft.Storage/storageAccounts/" + kStorageAccount},
+         {"provisioningState", "Succeeded"},
+         {"publicNetworkAccess", "Disabled"},
+         {"serverlessComputeSettings",
+          Json::object({{"serverlessComputeCustomSubnet", subnet_json(settings)},
+                        {"serverlessComputeNoPublicIP", settings.no_public_ip}})}});
+    return Json::object({{"id", id},
+                         {"name", name.name},
+                         {"type", "Microsoft.MachineLearningServices/workspaces"},
+                         {"location", kLocalRegion},
+                         {"kind", "Default"},
+                         {"tags", tags_json(settings)},
+                         {"identity", Json::object({{"type", "SystemAssigned"}})},
+                         {"properties", std::move(properties)}});
+}
+
+Result<HttpResponse> show_arm(Context& context, const Call& call) {
+    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context));
+    return json_response(200, arm_view(context, call, settings));
+}
+
+// --- as we do ---
+
+Json own_view(const Context& /*context*/, const Call& /*call*/, const WorkspaceSettings& settings) {
+    return Json::object({{"serverless", settings.serverless},
+                         {"serverless_compute", Json::object({{"custom_subnet", subnet_json(settings)},
+                                                              {"no_public_ip", settings.no_public_ip}})},
+                         {"display_name", settings.display_name},
+                         {"description", settings.description},
+                         {"tags", tags_json(settings)}});
+}
+
+Result<HttpResponse> show_own(Context& context, const Call& call) {
+    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context));
+    return json_response(200, own_view(context, call, settings));
+}
+
+// --- changes ---
+
+// Absent and null leave things as they are.
+void read_text(const Json& object, const char* key, const std::string& path, std::string& into,
+               Problems& problems) {
+    const Json& value = object[key];
+    if (value.is_null()) return;
+    if (!value.is_string() || value.text().size() > kTextCharsMax) {
+        add(problems, path + key,
+            "must be a text of at most " + std::to_string(kTextCharsMax) + " characters");
+    } else {
+        into = value.string();
+    }
+}
+
+void read_tags(const Json& tags, WorkspaceSettings& settings, Problems& problems) {
+    if (tags.is_null()) return;
+    if (!tags.is_object() || tags.size() > kTagsMax) {
+        add(problems, "tags", "must be names with values, at most " + std::to_string(kTagsMax));
+        return;
+    }
+    settings.tags.clear();
+    for (const auto& [key, value] : tags.members()) {
+        const std::string text = value.scalar_text();
+        const bool fits = !key.empty() && key.size() <= kTagKeyCharsMax && text.size() <= kTagValueCharsMax;
+        if (!fits || value.is_object() || value.is_array()) {
+            add(problems, "tags." + key.substr(0, 100),
+                "a tag's name has at most " + std::to_string(kTagKeyCharsMax) + " characters, its value " +
+                    std::to_string(kTagValueCharsMax));
+            continue;
+        }
+        settings.tags[key] = text;
+    }
+}
+
+struct ServerlessWords {
+    const char* path;
+    const char* subnet;
+    const char* no_public_ip;
+};
+constexpr ServerlessWords kArmWords{"properties.serverlessComputeSettings.", "serverlessComputeCustomSubnet",
+                                    "serverlessComputeNoPublicIP"};
+constexpr ServerlessWords kOwnWords{"serverless_compute.", "custom_subnet", "no_public_ip"};
+
+// The whole of it is replaced: what is not said is as it was at first.
+void read_serverless(const Json& given, const ServerlessWords& words, WorkspaceSettings& settings,
+                     Problems& problems) {
+    if (given.is_null()) return;
+    if (!given.is_object()) {
+        add(problems, words.path, "must be an object");
+        return;
+    }
+    refuse_unknown(given, words.path, {words.subnet, words.no_public_ip}, problems);
+    const Json& subnet = given[words.subnet];
+    if (!subnet.is_null() && !(subnet.is_string() && (subnet.text().empty() || is_subnet_id(subnet.text()))))
+        add(problems, std::string(words.path) + words.subnet,
+            "must be the id of a subnet: /subscriptions/S/resourceGroups/G/providers/Microsoft.Network/"
+            "virtualNetworks/V/subnets/N");
+    settings.custom_subnet = subnet.string();
+    const Json& no_public_ip = given[words.no_public_ip];
+    if (!no_public_ip.is_null() && !no_public_ip.is_boolean())
+        add(problems, std::string(words.path) + words.no_public_ip, "must be true or false");
+    settings.no_public_ip = no_public_ip.boolean();
+}
+
+// What clients send beyond these (identity, networks, keys) has no meaning here and is left out.
+Result<void> change_by_arm(const Call& call, WorkspaceSettings& settings, Problems& problems) {
+    LAVANT_TRY(const Json body, wire::parse_json(call.request.body));
+    const Json& properties = body["properties"];
+    read_text(properties, "friendlyName", "properties.", settings.display_name, problems);
+    read_text(properties, "description", "properties.", settings.description, problems);
+    read_tags(body["tags"], settings, problems);
+    read_serverless(properties["serverlessComputeSettings"], kArmWords, settings, problems);
+    return {};
+}
+
+Result<void> change_by_own(const Call& call, WorkspaceSettings& settings, Problems& problems) {
+    LAVANT_TRY(const Json body,
+               parse_body(call, {"serverless", "serverless_compute", "display_name", "description", "tags"}));
+    if (const Json& serverless = body["serverless"]; serverless.is_boolean()) {
+        settings.serverless = serverless.boolean();
+    } else if (!serverless.is_null()) {
+        add(problems, "serverless", "must be true or false");
+    }
+    read_text(body, "display_name", "", settings.display_name, problems);
+    read_text(body, "description", "", settings.description, problems);
+    read_tags(body["tags"], settings, problems);
+    read_serverless(body["serverless_compute"], kOwnWords, settings, problems);
+    return {};
+}
+
+using Change = Result<void> (*)(const Call&, WorkspaceSettings&, Problems&);
+using View = Json (*)(const Context&, const Call&, const WorkspaceSettings&);
+
+Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change change) {
+    LAVANT_TRY(WorkspaceSettings settings, load_settings(context));
+    Problems problems;
+    LAVANT_TRY_VOID(change(call, settings, problems));
+    if (!problems.empty())
+        return fail(Error{ErrorCode::InvalidArgument, "the settings are not valid", std::move(problems)});
+    LAVANT_TRY(const auto lock, find_workspace_lock(context));
+    if (lock)
+        return fail(ErrorCode::Conflict, "the workspace is locked: '" + lock->name + "' (ReadOnly) on " +
+                                             lock->scope +
+                                             "; an owner can remove it with lavant lock delete");
+    return settings;
+}
+
+void update(Context& context, const SharedCall& call, Change change, View view) {
+    auto settings = plan_change(context, *call, change);
+    if (!settings) return call->respond(error_response(settings.error()));
+    plane::WriteAssets event;
+    event.writes.push_back(settings_write(*settings, call->caller.user, context.ports.clock.now()));
+    post(context, call, std::move(event),
+         [&context, call, view, settings = std::move(*settings)](const plane::Answer& answer) mutable {
+             if (answer.assets_written.empty() || !answer.assets_written.front())
+                 return call->respond(
+                     error_response({ErrorCode::Conflict,
+                                     "somebody else changed the workspace at the same time; try again",
+                                     {}}));
+             ++settings.row_version;
+             context.workspace_settings.put(settings, context.ports.clock.now());
+             call->respond(json_response(200, view(context, *call, settings)));
+         });
+}
+
+void update_arm(Context& context, const SharedCall& call) { update(context, call, change_by_arm, arm_view); }
+void update_own(Context& context, const SharedCall& call) { update(context, call, change_by_own, own_view); }
+
+}  // namespace
+
+void add_workspace_settings_routes(Router& router, Context& context) {
+    router.add("GET", kWorkspacePattern, answer_now(context, Need::Reader, show_arm));
+    router.add("PATCH", kWorkspacePattern, answer_later(context, Need::Owner, update_arm));
+    router.add("GET", "/lavant/v1/workspace", answer_now(context, Need::Reader, show_own));
+    router.add("PATCH", "/lavant/v1/workspace", answer_later(context, Need::Owner, update_own));
+}
+
+}  // namespace lavant::api
