@@ -132,7 +132,7 @@ Result<void> run(const Arguments& arguments) {
         .host = host_name(),
         .resources = order.resources,
         .gpus = order.gpus,
-        .machine_has_gpus = host::look_at_machine().gpus > 0,
+        .machine_has_gpus = !host::look_at_machine().gpus.empty(),
         .confined = arguments.sandbox};
     settings.machine.tasks_max = kTasksPerNode;
     if (is_loopback_url(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
