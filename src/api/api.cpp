@@ -5,6 +5,8 @@
 #include "api/answers.h"
 #include "api/asset_routes.h"
 #include "api/blob_routes.h"
+#include "api/compute_actions.h"
+#include "api/compute_routes.h"
 #include "api/followers.h"
 #include "api/history_routes.h"
 #include "api/job_routes.h"
@@ -61,6 +63,8 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_workspace_routes(router_, context_);
     add_workspace_settings_routes(router_, context_);
     add_job_routes(router_, context_);
+    add_compute_routes(router_, context_);
+    add_compute_actions(router_, context_);
     add_asset_routes(router_, context_);
     add_history_routes(router_, context_);
     add_blob_routes(router_, context_);

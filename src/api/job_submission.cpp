@@ -6,13 +6,10 @@
 #include "api/assets.h"
 #include "api/environments.h"
 #include "api/job_view.h"
-#include "api/sizes.h"
-#include "api/workspace_settings.h"
+#include "api/pool_plan.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/model/launch.h"
-#include "core/model/size.h"
-#include "core/plane/fit.h"
 #include "core/spec/command_job.h"
 #include "core/spec/output_path.h"
 #include "wire/json.h"
@@ -23,9 +20,7 @@ namespace {
 
 using Problems = std::vector<FieldProblem>;
 
-constexpr int kServerlessNodesMax = 1000;
 constexpr const char* kPythonHome = "lavant.python_home";
-constexpr Duration kServerlessIdle = std::chrono::seconds(120);
 
 void add(Problems& problems, std::string path, std::string message) {
     problems.push_back({std::move(path), std::move(message), 0, 0});
@@ -131,61 +126,6 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
     }
 }
 
-bool is_serverless(const std::string& compute_id) {
-    const std::size_t slash = compute_id.rfind('/');
-    std::string_view name = slash == std::string::npos ? std::string_view(compute_id)
-                                                       : std::string_view(compute_id).substr(slash + 1);
-    if (name.starts_with("azureml:")) name.remove_prefix(8);
-    return name.empty() || equals_ignoring_case(name, "local") || equals_ignoring_case(name, "serverless");
-}
-
-void warn(std::string& warnings, const std::string& more) {
-    if (more.empty()) return;
-    if (!warnings.empty()) warnings += "; ";
-    warnings += more;
-}
-
-// Nodes of a pool are alike, and a size of the catalogue is always the same. The site may give a name to
-// another size, and the machine may change: what they are belongs to the key.
-std::string describe_for_key(const Size& size) {
-    if (size.origin == SizeOrigin::Catalogue) return size.name;
-    const Resources& has = size.resources;
-    return size.name + ":" + std::to_string(has.cpu_millis) + "m-" + std::to_string(has.memory_bytes >> 20) +
-           "Mi-" + std::to_string(has.gpus);
-}
-
-Pool plan_pool(Context& context, const wire::ArmCommandJob& job, Problems& problems, std::string& warnings) {
-    Pool pool;
-    if (!is_serverless(job.compute_id)) {
-        const std::size_t slash = job.compute_id.rfind('/');
-        add(problems, "properties.computeId",
-            "there is no compute '" + job.compute_id.substr(slash == std::string::npos ? 0 : slash + 1) +
-                "'; leave compute out to run serverless");
-        return pool;
-    }
-    const std::string asked = job.instance_type.empty() ? std::string(kDefaultSize) : job.instance_type;
-    const auto chosen = choose_size(context, asked);
-    if (!chosen) {
-        add(problems, "properties.resources.instanceType", chosen.error().message);
-        return pool;
-    }
-    const Size& size = chosen->size;
-    warn(warnings, chosen->warning);
-    const std::string tier = equals_ignoring_case(job.job_tier, "spot") ? "spot" : "dedicated";
-    pool.workspace = kWorkspaceKey;
-    pool.key = "serverless/" + describe_for_key(size) + "/" + tier;
-    pool.size = size.name;
-    const plane::Fitted fitted =
-        plane::fit_to_machine(size, std::max(1, job.instance_count), context.settings.capacity);
-    // Nodes of a pool are alike: what gets less than its size is in a pool of its own.
-    if (!fitted.warning.empty()) pool.key += "/" + std::to_string(job.instance_count);
-    warn(warnings, fitted.warning);
-    pool.node_resources = fitted.resources;
-    pool.nodes_max = kServerlessNodesMax;
-    pool.idle_before_release = kServerlessIdle;
-    return pool;
-}
-
 int priority_of(const std::string& word) {
     if (equals_ignoring_case(word, "high")) return 1;
     if (equals_ignoring_case(word, "low")) return -1;
@@ -227,19 +167,22 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
                                          wire::ArmCommandJob job) {
     Problems problems;
     plane::SubmitJob event;
-    event.pool = plan_pool(context, job, problems, event.job.head.warning);
-    if (!event.pool.key.empty() && event.pool.is_serverless())
-        if (const auto settled = apply_settings(context, event.pool); !settled)
-            add(problems, "properties.computeId", settled.error().message);
-    if (job.process_count > 1)
-        warn(event.job.head.warning,
-             "one process is started on each node, not " + std::to_string(job.process_count) +
-                 " (distribution.process_count_per_instance); start the others in the "
-                 "command, as with torchrun --nproc-per-node");
+    PoolPlan placed = plan_pool(context, ask.workspace, job);
+    event.pool = std::move(placed.pool);
+    event.job.head.demand = {.user = ask.user,
+                             .processes = std::max(1, job.process_count),
+                             .bound = Duration(job.timeout_micros),
+                             .task = placed.task,
+                             .grace = spec::parse_preemption_grace(job.extra)};
+    event.job.head.warning = std::move(placed.warning);
+    problems = std::move(placed.problems);
     const OwnProperties own = read_own_properties(job.extra);
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",
             "must be from 1 to " + std::to_string(limits::kInstancesPerJob));
+    else if (job.instance_count * std::max(1, job.process_count) > limits::kInstancesPerJob)
+        add(problems, "properties.distribution.processCountPerInstance",
+            "nodes times processes must not exceed " + std::to_string(limits::kInstancesPerJob));
     if (job.experiment_name.empty()) job.experiment_name = "Default";
 
     Launch launch = make_launch(ask, job);

@@ -115,10 +115,24 @@ plane::Answer TestWorld::commit(const WriteBatch& batch) {
     return {};
 }
 
+Result<plane::Answer> TestWorld::apply_really(const plane::Event& event) {
+    plane::Outcome outcome;
+    plane_.apply(event, clock.at, outcome);
+    plane_.decide(clock.at, outcome);
+    for (HistoryEvent& one : outcome.writes.events) one.sequence = ++last_event_;
+    CHECK(store.commit(outcome.writes).has_value(), "the memory store commits");
+    CHECK(outcome.replies.size() == 1, "there is one answer");
+    return outcome.replies.front().answer;
+}
+
 Result<plane::Answer> TestWorld::apply(plane::Event& event) {
     posted.push_back(event);
     if (refuse)
         if (auto why = refuse(event)) return fail(std::move(*why));
+    if (std::holds_alternative<plane::PutCompute>(event) ||
+        std::holds_alternative<plane::DeleteCompute>(event) ||
+        std::holds_alternative<plane::EvictNode>(event))
+        return apply_really(event);
     if (auto* submit = std::get_if<plane::SubmitJob>(&event)) {
         const auto existing = store.find_job(kWorkspaceKey, submit->job.head.name).value();
         if (existing) return plane::Answer{.job = existing, .existed = true};
@@ -162,8 +176,7 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         if (!written) return fail(written.error());
         return plane::Answer{.assets_written = std::move(*written)};
     }
-    if (std::holds_alternative<plane::ExplainJob>(event))
-        return plane::Answer{.explanation = {.text = "it waits for a node"}};
+    if (std::holds_alternative<plane::ExplainJob>(event)) return plane::Answer{.explanation = explanation};
     WriteBatch batch;
     if (auto* quota = std::get_if<plane::SetQuota>(&event)) {
         batch.quotas.push_back(quota->quota);

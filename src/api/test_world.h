@@ -1,6 +1,7 @@
 #pragma once
 // A world for the tests of this room: a store in memory, real crypto, a clock moved by hand, blobs in a
-// temporary folder, and a stand-in for the control loop that commits each event at once.
+// temporary folder, and a stand-in for the control loop that commits each event at once. Computes have a
+// plane, jobs a stand-in for one.
 
 #include <functional>
 #include <map>
@@ -14,7 +15,7 @@
 #include "adapters/memory/memory_store.h"
 #include "api/api.h"
 #include "app/event_feed.h"
-#include "core/plane/events.h"
+#include "core/plane/plane.h"
 #include "ports/blobs.h"
 #include "ports/clock.h"
 #include "wire/json.h"
@@ -68,6 +69,8 @@ std::unique_ptr<ports::BlobStore> make_test_blobs(const std::string& folder);
 
 class TestWorld {
  public:
+    static constexpr Resources kCapacity{.cpu_millis = 64'000, .memory_bytes = 256LL << 30, .gpus = 2};
+
     TestWorld();
     ~TestWorld();
 
@@ -94,6 +97,7 @@ class TestWorld {
     bool inbox_full = false;
     std::function<std::optional<Error>(const plane::Event&)> refuse;  // what the plane would not do
     std::vector<plane::Event> posted;
+    plane::Explanation explanation{.text = "it waits for a node"};
     std::uint64_t free_bytes_min = 0;
     Duration sdk_settle{};
     RetiredSizes retired_sizes = RetiredSizes::Substitute;
@@ -102,11 +106,13 @@ class TestWorld {
  private:
     Result<plane::Answer> apply(plane::Event& event);
     plane::Answer commit(const WriteBatch& batch);
+    Result<plane::Answer> apply_really(const plane::Event& event);
     void publish(const Job& job);
 
     std::unique_ptr<adapters::OpensslCrypto> crypto_;
     std::unique_ptr<ports::BlobStore> blobs_;
     std::unique_ptr<Api> api_;
+    plane::Plane plane_{plane::Settings{.capacity = kCapacity}};  // of computes and nodes alone
     std::int64_t last_job_ = 0;
     std::int64_t last_event_ = 0;
 };

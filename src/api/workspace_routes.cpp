@@ -139,28 +139,6 @@ Result<HttpResponse> studio(Context& /*context*/, const Call& call) {
                  (plain ? job : std::string("NAME")) + "\n");
 }
 
-// --- computes: there are none to create yet, but two names always work ---
-
-Result<HttpResponse> get_compute(Context& /*context*/, const Call& call) {
-    const std::string& name = call.param("name");
-    if (!equals_ignoring_case(name, "local") && !equals_ignoring_case(name, "serverless"))
-        return fail(ErrorCode::NotFound,
-                    "there is no compute '" + name + "'; leave compute out to run serverless");
-    return json_response(
-        200, Json::object(
-                 {{"id", arm_id(workspace_of(call)) + "/computes/" + name},
-                  {"name", name},
-                  {"type", "Microsoft.MachineLearningServices/workspaces/computes"},
-                  {"location", "local"},
-                  {"properties", Json::object({{"computeType", "AmlCompute"},
-                                               {"provisioningState", "Succeeded"},
-                                               {"properties", Json::object({{"vmSize", kDefaultSize}})}})}}));
-}
-
-Result<HttpResponse> list_computes(Context& /*context*/, const Call& /*call*/) {
-    return json_response(200, std::string(R"({"value":[]})"));
-}
-
 }  // namespace
 
 void add_workspace_routes(Router& router, Context& context) {
@@ -177,8 +155,6 @@ void add_workspace_routes(Router& router, Context& context) {
     add("GET", ws + "/datastores", Need::Reader, list_datastores);
     add("GET", ws + "/datastores/{name}", Need::Reader, get_datastore);
     add("POST", ws + "/datastores/{name}/listSecrets", Need::Reader, list_secrets);
-    add("GET", ws + "/computes", Need::Reader, list_computes);
-    add("GET", ws + "/computes/{name}", Need::Reader, get_compute);
 }
 
 }  // namespace lavant::api

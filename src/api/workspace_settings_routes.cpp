@@ -8,8 +8,8 @@
 #include "api/request_body.h"
 #include "api/workspace_settings.h"
 #include "base/text.h"
-#include "core/model/region.h"
 #include "core/model/lock_scope.h"
+#include "core/model/region.h"
 #include "wire/json.h"
 
 namespace lavant::api {

@@ -122,13 +122,6 @@ std::string identity_word(std::string_view type) {
     return type == "Managed" ? "managed" : snake(type);
 }
 
-std::string group_of(std::string_view id) {
-    const auto parts = split(id, '/');
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
-        if (equals_ignoring_case(parts[i], "resourceGroups")) return std::string(parts[i + 1]);
-    return {};
-}
-
 // One key of the ARM properties; false if it has no place of its own.
 bool translate(Json& out, const std::string& key, const Json& value) {
     if (key == "codeId") {
@@ -171,6 +164,13 @@ bool has_users_keys(std::string_view key) {
 }
 
 }  // namespace
+
+std::string group_of(std::string_view id) {
+    const auto parts = split(id, '/');
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+        if (equals_ignoring_case(parts[i], "resourceGroups")) return std::string(parts[i + 1]);
+    return {};
+}
 
 Json to_az_job(const Json& arm) {
     const Json& properties = arm["properties"];

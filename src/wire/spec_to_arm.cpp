@@ -16,31 +16,6 @@ std::string written(const std::string& reference) {
     return is_name ? reference.substr(8) : reference;
 }
 
-Json to_json(const Document& document) {
-    switch (document.kind) {
-        case Document::Kind::Null:
-            return nullptr;
-        case Document::Kind::Boolean:
-            return document.boolean;
-        case Document::Kind::Integer:
-            return document.integer;
-        case Document::Kind::Float:
-            return document.number;
-        case Document::Kind::String:
-            return document.text;
-        case Document::Kind::List: {
-            Json list = Json::array();
-            for (const Document& item : document.items) list.append(to_json(item));
-            return list;
-        }
-        case Document::Kind::Map:
-            break;
-    }
-    Json map = Json::object();
-    for (const Document::Entry& entry : document.entries) map.set(entry.key, to_json(entry.value));
-    return map;
-}
-
 Json to_json(const std::map<std::string, std::string>& strings) {
     Json map = Json::object();
     for (const auto& [key, value] : strings) map.mutable_members().push_back({key, value});
@@ -110,7 +85,7 @@ Json resources_of(const spec::ResourcesSpec& resources) {
     set_text(value, "dockerArgs", resources.docker_args);
     if (!resources.docker_args_list.empty()) value.set("dockerArgsList", to_json(resources.docker_args_list));
     set_value(value, "maxInstanceCount", resources.max_instance_count);
-    value.set("properties", resources.properties ? to_json(*resources.properties) : Json::object());
+    value.set("properties", resources.properties ? wire::to_json(*resources.properties) : Json::object());
     return value;
 }
 
@@ -169,6 +144,31 @@ Json services_of(const CommandJobSpec& spec) {
 
 }  // namespace
 
+Json to_json(const Document& document) {
+    switch (document.kind) {
+        case Document::Kind::Null:
+            return nullptr;
+        case Document::Kind::Boolean:
+            return document.boolean;
+        case Document::Kind::Integer:
+            return document.integer;
+        case Document::Kind::Float:
+            return document.number;
+        case Document::Kind::String:
+            return document.text;
+        case Document::Kind::List: {
+            Json list = Json::array();
+            for (const Document& item : document.items) list.append(to_json(item));
+            return list;
+        }
+        case Document::Kind::Map:
+            break;
+    }
+    Json map = Json::object();
+    for (const Document::Entry& entry : document.entries) map.set(entry.key, to_json(entry.value));
+    return map;
+}
+
 std::string to_arm_body(const CommandJobSpec& spec, const ResolvedJob& resolved) {
     Json job = Json::object({{"jobType", "Command"}});
     set_text(job, "displayName", spec.display_name);
@@ -207,7 +207,7 @@ std::string to_arm_environment(const spec::EnvironmentSpec& environment,
     value.set("properties", Json::object());
     set_text(value, "image", environment.image);
     if (environment.conda) {
-        value.set("condaFile", to_json(*environment.conda).to_yaml());
+        value.set("condaFile", wire::to_json(*environment.conda).to_yaml());
     } else {
         set_text(value, "condaFile", environment.conda_text);
     }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/spec/command_job.h"
+#include "wire/json.h"
 
 namespace lavant::wire {
 
@@ -16,6 +17,9 @@ struct ResolvedJob {
     std::string compute_id;
     std::map<std::string, std::string> input_uris;  // by input name
 };
+
+// A part of a file that travels as it is.
+Json to_json(const spec::Document& document);
 
 std::string to_arm_body(const spec::CommandJobSpec& spec, const ResolvedJob& resolved);
 

@@ -11,7 +11,9 @@ constexpr std::string_view kKeepOnFailure = "lavant.keep_on_failure";
 constexpr std::string_view kSandbox = "lavant.sandbox";
 constexpr std::string_view kPythonHome = "lavant.python_home";
 constexpr std::string_view kRerunOf = "lavant.rerun_of";
+constexpr std::string_view kPreemptionGrace = "lavant.preemption_grace";
 constexpr std::int64_t kRetriesMost = 100;
+constexpr std::int64_t kGraceSecondsMost = 3600;
 
 const std::string* find_in(const std::map<std::string, std::string>& properties, std::string_view key) {
     const auto found = properties.find(std::string(key));
@@ -54,6 +56,15 @@ std::string read_max_retries(std::string_view text, RetryPolicy& policy) {
     return "";
 }
 
+std::string read_grace(std::string_view text, Duration& grace) {
+    const auto number = parse_integer(trim(text));
+    if (!number || *number < 0 || *number > kGraceSecondsMost)
+        return "must be a whole number of seconds between 0 and " + std::to_string(kGraceSecondsMost) +
+               ", not '" + std::string(text) + "'";
+    grace = std::chrono::seconds(*number);
+    return "";
+}
+
 std::string check_switch(std::string_view text) {
     for (std::string_view word : {"true", "false", "on", "off", "yes", "no"}) {
         if (equals_ignoring_case(text, word)) return "";
@@ -65,13 +76,15 @@ std::string check_one(const std::string& key, const std::string& value) {
     RetryPolicy unused;
     if (key == kMaxRetries) return read_max_retries(value, unused);
     if (key == kRetryOn) return read_retry_on(value, unused);
+    Duration ignored{};
+    if (key == kPreemptionGrace) return read_grace(value, ignored);
     if (key == kKeepOnFailure || key == kSandbox) return check_switch(value);
     if (key == kPythonHome)
         return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
     if (key == kRerunOf) return "";  // says where a job came from, and does nothing
     return "unknown key" +
            suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn), std::string(kKeepOnFailure),
-                            std::string(kSandbox), std::string(kPythonHome)});
+                            std::string(kSandbox), std::string(kPythonHome), std::string(kPreemptionGrace)});
 }
 
 }  // namespace
@@ -84,6 +97,12 @@ std::vector<FieldProblem> check_lavant_properties(const std::map<std::string, st
         if (!wrong.empty()) problems.push_back({"properties." + key, std::move(wrong)});
     }
     return problems;
+}
+
+Duration parse_preemption_grace(const std::map<std::string, std::string>& properties) {
+    Duration grace = Demand{}.grace;
+    if (const std::string* text = find_in(properties, kPreemptionGrace)) (void)read_grace(*text, grace);
+    return grace;
 }
 
 Result<RetryPolicy> parse_retry(const std::map<std::string, std::string>& properties) {

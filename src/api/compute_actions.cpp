@@ -1,0 +1,175 @@
+#include "api/compute_actions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/computes.h"
+#include "api/job_routes.h"
+#include "base/text.h"
+
+namespace lavant::api {
+namespace {
+
+using ports::HttpResponse;
+using wire::Json;
+
+constexpr int kSshPort = 22;  // of this machine, which is where a local node is
+
+// --- start, stop, restart: of an instance ---
+
+// The client asks this address until it hears that it is over, which it is already.
+HttpResponse accepted(const Context& context, const Call& call) {
+    HttpResponse response;
+    response.status = 202;
+    const std::string at = origin_of(context, call.request) + arm_id(workspace_of(call)) + "/computes/" +
+                           percent_encode(call.param("name")) + "/operations/power";
+    response.headers.emplace_back("Azure-AsyncOperation", at);
+    response.headers.emplace_back("Location", at);
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+Result<HttpResponse> power_status(Context& /*context*/, const Call& /*call*/) {
+    return json_response(200, Json::object({{"status", "Succeeded"}}));
+}
+
+Result<plane::PutCompute> plan_power(Context& context, const Call& call, bool running) {
+    LAVANT_TRY(StoredCompute stored, load_compute(context, call.param("name")));
+    const Json document = wire::with_power(stored.document, running);
+    LAVANT_TRY(const wire::ArmCompute compute, wire::read_stored_compute(document));
+    if (compute.kind != ComputeKind::Instance)
+        return fail(ErrorCode::InvalidArgument,
+                    "compute '" + stored.name() + "' is of type " + std::string(name_of(compute.kind)) +
+                        ": only a computeinstance is started and stopped; a cluster does so by itself");
+    LAVANT_TRY(PlannedCompute pool, plan_compute_pool(context, workspace_of(call), stored.name(), compute));
+    plane::PutCompute event;
+    event.asset = std::move(stored.asset);
+    event.asset.body = document.dump();
+    event.asset.modified_at = context.ports.clock.now();
+    event.pool = std::move(pool.pool);
+    return event;
+}
+
+void set_power(Context& context, const SharedCall& call, bool running) {
+    auto event = plan_power(context, *call, running);
+    if (!event) return call->respond(error_response(event.error()));
+    post(context, call, std::move(*event),
+         [&context, call](const plane::Answer&) { call->respond(accepted(context, *call)); });
+}
+
+void start_instance(Context& context, const SharedCall& call) { set_power(context, call, true); }
+void stop_instance(Context& context, const SharedCall& call) { set_power(context, call, false); }
+
+// Off and on again: its node goes, and another one comes.
+void restart_instance(Context& context, const SharedCall& call) {
+    auto event = plan_power(context, *call, false);
+    if (!event) return call->respond(error_response(event.error()));
+    post(context, call, std::move(*event),
+         [&context, call](const plane::Answer&) { set_power(context, call, true); });
+}
+
+// --- nodes ---
+
+struct TaskOnNode {
+    NodeId node;
+    std::string job;
+};
+
+// The jobs that are on nodes of this pool now.
+Result<std::vector<TaskOnNode>> tasks_on(Context& context, PoolId pool) {
+    std::vector<TaskOnNode> found;
+    for (const JobStatus status :
+         {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing, JobStatus::CancelRequested}) {
+        ports::JobQuery query;
+        query.workspace = kWorkspaceKey;
+        query.status = name_of(status);
+        query.archived = std::nullopt;
+        query.limit = ports::kRowsPerQuery;
+        LAVANT_TRY(const auto jobs, context.ports.reader.list_jobs(query));
+        for (const Job& job : jobs) {
+            if (job.head.pool != pool) continue;
+            LAVANT_TRY(const auto tasks, context.ports.reader.list_tasks(job.head.id));
+            for (const Task& task : tasks)
+                if (task.ref.attempt == job.head.attempt) found.push_back({task.node, job.head.name});
+        }
+    }
+    return found;
+}
+
+Result<HttpResponse> list_nodes(Context& context, const Call& call) {
+    LAVANT_TRY(const StoredCompute compute, load_compute(context, call.param("name")));
+    const auto kind = parse_compute_kind(compute.document.get("properties.computeType").text());
+    if (kind && is_attached(*kind))
+        return fail(ErrorCode::InvalidArgument,
+                    "compute '" + compute.name() + "' is attached: its nodes are not known here");
+    LAVANT_TRY(const ComputeNodes all, load_compute_nodes(context));
+    Json nodes = Json::array();
+    const Pool* pool = all.pool_of(compute.name());
+    std::vector<TaskOnNode> tasks;
+    if (pool != nullptr) {
+        LAVANT_TRY(tasks, tasks_on(context, pool->id));
+    }
+    for (const Node& node : all.nodes) {
+        if (pool == nullptr || node.pool != pool->id) continue;
+        const auto task = std::ranges::find(tasks, node.id, &TaskOnNode::node);
+        nodes.append(Json::object({{"nodeId", to_string(node.id)},
+                                   {"privateIpAddress", "127.0.0.1"},
+                                   {"publicIpAddress", nullptr},
+                                   {"port", kSshPort},
+                                   {"nodeState", azure_word(node.state)},
+                                   {"runId", task == tasks.end() ? Json() : Json(task->job)}}));
+    }
+    return json_response(200, Json::object({{"nodes", std::move(nodes)}, {"nextLink", nullptr}}));
+}
+
+// "node-17", 17 or nothing.
+Result<NodeId> parse_node(const Call& call) {
+    if (call.request.body.empty()) return NodeId{};
+    LAVANT_TRY(const Json body, wire::parse_json(call.request.body));
+    const Json& node = body["node"];
+    if (node.is_null() || node.text() == "any") return NodeId{};
+    std::string_view text = node.text();
+    if (text.starts_with("node-")) text.remove_prefix(5);
+    const auto number = node.is_integer() ? node.integer() : parse_integer(text).value_or(0);
+    if (number <= 0)
+        return fail(ErrorCode::InvalidArgument, "'" + node.scalar_text().substr(0, 80) +
+                                                    "' is no node; write it as node-17, or leave it out");
+    return NodeId{number};
+}
+
+void evict(Context& context, const SharedCall& call) {
+    const std::string& asked = call->param("name");
+    const auto node = parse_node(*call);
+    if (!node) return call->respond(error_response(node.error()));
+    plane::EvictNode event;
+    event.workspace = kWorkspaceKey;
+    event.compute = "serverless";
+    event.node = *node;
+    event.who = call->caller.user;
+    if (!is_no_compute(asked)) {
+        const auto compute = load_compute(context, asked);
+        if (!compute) return call->respond(error_response(compute.error()));
+        event.compute = compute->name();
+    }
+    post(context, call, std::move(event), [call](const plane::Answer& answer) {
+        call->respond(json_response(200, Json::object({{"node", to_string(answer.node)}})));
+    });
+}
+
+}  // namespace
+
+void add_compute_actions(Router& router, Context& context) {
+    const auto later = [&context](Need need, void (*handler)(Context&, const SharedCall&)) {
+        return Route{need, [&context, handler](const SharedCall& call) { handler(context, call); }};
+    };
+    const std::string one = std::string(kWorkspacePattern) + "/computes/{name}";
+    router.add("POST", one + "/listNodes", answer_now(context, Need::Reader, list_nodes));
+    router.add("POST", one + "/start", later(Need::Contributor, start_instance));
+    router.add("POST", one + "/stop", later(Need::Contributor, stop_instance));
+    router.add("POST", one + "/restart", later(Need::Contributor, restart_instance));
+    router.add("GET", one + "/operations/power", answer_now(context, Need::Reader, power_status));
+    router.add("POST", "/lavant/v1/computes/{name}/evict", later(Need::Contributor, evict));
+}
+
+}  // namespace lavant::api
