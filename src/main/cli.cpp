@@ -82,6 +82,7 @@ std::vector<ports::HostCheck> check_host(const std::string& data, const std::str
 void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
+    add_compute_family(line);
     add_server_family(line);
     add_key_family(line);
     add_size_family(line);
@@ -110,10 +111,9 @@ int run_cli(const std::vector<std::string>& given) {
     CommandLine line(az ? Manner::Az : Manner::Lavant);
     if (az) {
         add_job_family(line);
+        add_compute_family(line);
         add_workspace_family(line);
         add_lock_family(line, *line.root().get_parent());
-        add_list_usage(line, CommandLine::add_family(line.root(), "compute", "what jobs run on",
-                                                     "az ml compute list-usage"));
         add_az_family(line);
         line.add_az_options();
     } else {
