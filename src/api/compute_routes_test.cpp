@@ -13,6 +13,9 @@ namespace {
 using wire::Json;
 using Headers = std::map<std::string, std::string>;
 
+const std::string kSubnet =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
+
 class ComputeRoutes : public testing::Test {
  protected:
     void SetUp() override { world_.capacity = TestWorld::kCapacity; }
@@ -189,8 +192,8 @@ TEST_F(ComputeRoutes, RefusesWhatIsFixedAndWhatIsWrongAndChangesNothing) {
     refused(patch("cpu-cluster", R"("vmPriority":"LowPriority")"), 400, "the tier is fixed", before);
     refused(patch("cpu-cluster", R"("remoteLoginPortPublicAccess":"Enabled")"), 400, "SSH access is fixed",
             before);
-    refused(patch("cpu-cluster", R"("subnet":{"id":"/subscriptions/s/subnets/x"})"), 400,
-            "the network is fixed", before);
+    refused(patch("cpu-cluster", R"("subnet":{"id":")" + kSubnet + R"("})"), 400, "the network is fixed",
+            before);
     refused(ask("PATCH", "cpu-cluster", R"({"location":"westus"})"), 400, "the region is fixed", before);
     refused(patch("cpu-cluster", R"("scaleSettings":{"minNodeCount":9})"), 400,
             "is 9, above the maximum of 4", before);

@@ -239,6 +239,11 @@ std::string printable_lines(std::string_view text) {
 
 }  // namespace
 
+std::string short_time(std::string_view rfc3339) {
+    if (rfc3339.size() < 19) return printable(rfc3339);
+    return printable(rfc3339.substr(0, 10)) + " " + printable(rfc3339.substr(11, 8));
+}
+
 int report(const Failure& failure, const Console& console) {
     const std::string message = console.folded("lavant: " + printable_lines(failure.error.message));
     console.err << console.painted(message.substr(0, 8), Colour::Red) << message.substr(8) << "\n";

@@ -50,6 +50,9 @@ std::string cut_to(std::string_view text, std::size_t columns);  // with "…" a
 // Control characters (which could steer a terminal) become '?'; tabs and line ends become blanks.
 std::string printable(std::string_view text);
 
+// "2026-01-02 03:04:05"; the zone is UTC, which who prints it has to say.
+std::string short_time(std::string_view rfc3339);
+
 // Prints the error, one line per problem, and returns the exit code.
 int report(const Failure& failure, const Console& console);
 

@@ -22,12 +22,6 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 constexpr int kWaitSeconds = 5;
 constexpr int kPagesMax = 10'000;
 
-// "2026-01-02 03:04:05"; the zone is always UTC and said in the column's title.
-std::string short_time(std::string_view rfc3339) {
-    if (rfc3339.size() < 19) return std::string(rfc3339);
-    return std::string(rfc3339.substr(0, 10)) + " " + std::string(rfc3339.substr(11, 8));
-}
-
 void add(Fields& fields, const char* key, const Json& value) {
     if (value.is_null() || (value.is_string() && value.text().empty())) return;
     fields.emplace_back(key, value.is_object() || value.is_array() ? value.dump() : value.scalar_text());
@@ -149,13 +143,6 @@ bool wanted(const Json& job, const ListOptions& options) {
            (options.experiment.empty() || properties["experimentName"].text() == options.experiment);
 }
 
-std::string without_host(const std::string& link) {
-    const std::size_t scheme = link.find("://");
-    if (scheme == std::string::npos) return link;
-    const std::size_t path = link.find('/', scheme + 3);
-    return path == std::string::npos ? "/" : link.substr(path);
-}
-
 Outcome<Json> jobs_of(Session& session, const ListOptions& options, std::size_t most) {
     Json found = Json::array();
     std::string next = session.workspace_path("/jobs") + list_query(options);
@@ -164,7 +151,7 @@ Outcome<Json> jobs_of(Session& session, const ListOptions& options, std::size_t 
         for (const Json& job : page["value"].items()) {
             if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
         }
-        next = page["nextLink"].text().empty() ? "" : without_host(page["nextLink"].string());
+        next = next_page(page);
     }
     return found;
 }

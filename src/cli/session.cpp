@@ -56,15 +56,41 @@ std::string with_api_version(const std::string& path) {
                        kApiVersion);
 }
 
+// What of a compute has quite another name in a compute file.
+constexpr std::pair<std::string_view, std::string_view> kComputeWords[] = {
+    {"computeType", "type"},
+    {"properties.vmSize", "size"},
+    {"properties.vmPriority", "tier"},
+    {"properties.scaleSettings.minNodeCount", "min_instances"},
+    {"properties.scaleSettings.maxNodeCount", "max_instances"},
+    {"properties.scaleSettings.nodeIdleTimeBeforeScaleDown", "idle_time_before_scale_down"},
+    {"properties.subnet.id", "network_settings.subnet"},
+    {"properties.remoteLoginPortPublicAccess", "ssh_public_access_enabled"},
+    {"properties.userAccountCredentials.adminUserName", "ssh_settings.admin_username"},
+    {"properties.userAccountCredentials.adminUserSshPublicKey", "ssh_settings.ssh_key_value"},
+    {"properties.enableNodePublicIp", "enable_node_public_ip"},
+    {"properties.nodeSharing", "node_sharing"},
+};
+
 // "properties.environmentId" is `environment` in a job file.
 std::string in_file_words(std::string_view target) {
     if (target.starts_with("properties.")) target.remove_prefix(11);
+    for (const auto& [arm, word] : kComputeWords)
+        if (target == arm) return std::string(word);
     for (const std::string_view id : {"environmentId", "codeId", "computeId", "componentId"})
         if (target == id) return std::string(id.substr(0, id.size() - 2));
     return part_words(target, '_');
 }
 
 }  // namespace
+
+std::string next_page(const Json& page) {
+    const std::string link = page["nextLink"].string();
+    const std::size_t scheme = link.find("://");
+    if (scheme == std::string::npos) return link;
+    const std::size_t path = link.find('/', scheme + 3);
+    return path == std::string::npos ? "/" : link.substr(path);
+}
 
 Session::Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address)
     : client_(std::move(client)), address_(std::move(address)) {}
@@ -75,6 +101,10 @@ std::string Session::workspace_path(std::string_view rest) const {
         "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.MachineLearningServices/workspaces/{}{}",
         percent_encode(name.subscription), percent_encode(name.resource_group), percent_encode(name.name),
         rest);
+}
+
+std::string Session::compute_path(std::string_view name) const {
+    return workspace_path("/computes/" + percent_encode(name));
 }
 
 std::string Session::job_path(std::string_view name) const {
@@ -105,8 +135,11 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
         const Json& said = (*body)["error"];
         message = said["message"].string();
         for (const Json& detail : said["details"].items()) {
-            error.fields.push_back(
-                {printable(in_file_words(detail["target"].text())), printable(detail["message"].text())});
+            const std::string target = detail["target"].string();
+            const std::string word = in_file_words(target);
+            const std::size_t named = target.empty() ? std::string::npos : message.find(target + ": ");
+            if (named != std::string::npos) message.replace(named, target.size(), word);
+            error.fields.push_back({printable(word), printable(detail["message"].text())});
         }
     }
     if (message.empty()) message = fmt::format("the server answered {}", response.status);
@@ -137,6 +170,7 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
         const std::string what = percent_decode(bare.substr(bare.rfind('/') + 1));
         const std::string_view verb = method == "GET"      ? "get"
                                       : method == "PUT"    ? "create"
+                                      : method == "PATCH"  ? "change"
                                       : method == "DELETE" ? "delete"
                                                            : "do";
         return tl::make_unexpected(refusal(answer, fmt::format("{} '{}'", verb, what)));
@@ -155,6 +189,12 @@ Outcome<Json> Session::get(const std::string& path) { return exchange("GET", pat
 Outcome<Json> Session::put(const std::string& path, const Json& body) { return exchange("PUT", path, &body); }
 Outcome<Json> Session::create(const std::string& path, const Json& body) {
     return exchange("PUT", path, &body, {{"If-None-Match", "*"}});
+}
+Outcome<Json> Session::replace(const std::string& path, const Json& body) {
+    return exchange("PUT", path, &body, {{"If-Match", "*"}});
+}
+Outcome<Json> Session::patch(const std::string& path, const Json& body) {
+    return exchange("PATCH", path, &body);
 }
 Outcome<Json> Session::post(const std::string& path, const Json& body) {
     return exchange("POST", path, &body);

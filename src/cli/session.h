@@ -23,6 +23,9 @@ struct ServerAddress {
     int timeout_s = 60;        // for one answer
 };
 
+// Where the rest of a list is, on the same server whatever its address says; "" at the end.
+std::string next_page(const wire::Json& page);
+
 class Session {
  public:
     Session(std::unique_ptr<ports::HttpClient> client, ServerAddress address);
@@ -35,13 +38,17 @@ class Session {
     void explain_with(Explain explain) { explain_ = std::move(explain); }
     // "/subscriptions/…/workspaces/…" + `rest`; `rest` begins with '/' and is encoded already.
     std::string workspace_path(std::string_view rest = {}) const;
-    std::string job_path(std::string_view name) const;  // ARM
+    std::string job_path(std::string_view name) const;      // ARM
+    std::string compute_path(std::string_view name) const;  // likewise
     std::string own_path(std::string_view rest) const { return "/lavant/v1" + std::string(rest); }
 
     [[nodiscard]] Outcome<wire::Json> get(const std::string& path);
     [[nodiscard]] Outcome<wire::Json> put(const std::string& path, const wire::Json& body);
     // Refused with Conflict if there is one of that name already.
     [[nodiscard]] Outcome<wire::Json> create(const std::string& path, const wire::Json& body);
+    // Refused with NotFound if there is none of that name.
+    [[nodiscard]] Outcome<wire::Json> replace(const std::string& path, const wire::Json& body);
+    [[nodiscard]] Outcome<wire::Json> patch(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<wire::Json> post(const std::string& path, const wire::Json& body);
     [[nodiscard]] Outcome<void> remove(const std::string& path);
     // The same with words for a refusal, which the path does not give: "set the quota". `body` may be null.

@@ -82,6 +82,7 @@ std::vector<ports::HostCheck> check_host(const std::string& data, const std::str
 void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
+    add_compute_family(line);
     add_server_family(line);
     add_key_family(line);
     add_size_family(line);
@@ -110,6 +111,7 @@ int run_cli(const std::vector<std::string>& given) {
     CommandLine line(az ? Manner::Az : Manner::Lavant);
     if (az) {
         add_job_family(line);
+        add_compute_family(line);
         add_workspace_family(line);
         add_lock_family(line, *line.root().get_parent());
         add_az_family(line);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/model/lock_scope.h"
 #include "core/model/region.h"
 #include "core/model/size.h"
 #include "core/spec/compute.h"
@@ -225,10 +226,11 @@ void read_subnet(Reader& reader, Json& inner, ArmCompute& out) {
         inner.remove("subnet");
         return;
     }
-    const std::string lower = to_lower(id);
-    if (!lower.starts_with("/subscriptions/") || lower.find("/subnets/") == std::string::npos)
-        reader.problem(path + ".id", "must be the whole id of a subnet: /subscriptions/…/subnets/NAME");
-    out.subnet = lower;
+    if (!is_subnet_id(id))
+        reader.problem(path + ".id",
+                       "must be the whole id of a subnet: /subscriptions/S/resourceGroups/G/providers/"
+                       "Microsoft.Network/virtualNetworks/V/subnets/NAME");
+    out.subnet = to_lower(id);
     inner.set("subnet", Json::object({{"id", id}}));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "core/model/size.h"
 #include "wire/compute_answer.h"
 
@@ -9,6 +10,9 @@ namespace lavant::wire {
 namespace {
 
 using namespace std::chrono_literals;
+
+const std::string kSubnet =
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
 
 Result<ChosenSize> choose(const std::string& name) {
     const auto size = find_size(name);
@@ -138,9 +142,11 @@ TEST(ArmCompute, RefusesWhatIsNoCompute) {
 TEST(ArmCompute, AnUpdateLeavesOutWhatStays) {
     const Json stored =
         taken(put(cluster(R"("vmPriority":"LowPriority","scaleSettings":{"minNodeCount":1,"maxNodeCount":6},)"
-                          R"("subnet":{"id":"/subscriptions/s/subnets/x"},)"
-                          R"("userAccountCredentials":{"adminUserName":"u","adminUserSshPublicKey":"k"},)"
-                          R"("remoteLoginPortPublicAccess":"Enabled")",
+                          R"("subnet":{"id":")" +
+                              kSubnet +
+                              R"("},)"
+                              R"("userAccountCredentials":{"adminUserName":"u","adminUserSshPublicKey":"k"},)"
+                              R"("remoteLoginPortPublicAccess":"Enabled")",
                           R"("tags":{"a":"b"},)")))
             .document;
     // As the SDK does after a get: no password, a subnet without its id, another maximum, no tags.
@@ -152,7 +158,7 @@ TEST(ArmCompute, AnUpdateLeavesOutWhatStays) {
     EXPECT_EQ(changed.nodes_min, 1);
     EXPECT_EQ(changed.nodes_max, 9);
     EXPECT_EQ(changed.tier, Tier::LowPriority);
-    EXPECT_EQ(changed.subnet, "/subscriptions/s/subnets/x");
+    EXPECT_EQ(changed.subnet, to_lower(kSubnet));
     EXPECT_EQ(changed.document["tags"].size(), 0U);
     EXPECT_EQ(changed.document.get("properties.properties.userAccountCredentials").dump(),
               R"({"adminUserName":"u","adminUserSshPublicKey":"k"})");
@@ -179,7 +185,7 @@ TEST(ArmCompute, WhatIsFixedCannotBeChanged) {
               std::string::npos);
     EXPECT_NE(change(R"("userAccountCredentials":{"adminUserName":"x"})").find("SSH access is fixed"),
               std::string::npos);
-    EXPECT_NE(change(R"("subnet":{"id":"/subscriptions/s/subnets/x"})").find("the network is fixed"),
+    EXPECT_NE(change(R"("subnet":{"id":")" + kSubnet + R"("})").find("the network is fixed"),
               std::string::npos);
     EXPECT_NE(change(R"("nodeSharing":"packed")").find("is fixed"), std::string::npos);
     EXPECT_NE(change("", R"("location":"westus",)").find("the region is fixed"), std::string::npos);

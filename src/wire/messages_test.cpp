@@ -39,6 +39,68 @@ TEST(Messages, SurviveTheTripOverTheWire) {
     EXPECT_EQ(report.end, std::get<TaskReport>(some_report()).end);
 }
 
+TEST(Messages, TellATaskAllOfItsPlace) {
+    const StartTask sent{.task = {{42}, 3, 5},
+                         .instances = 4,
+                         .hosts = {"a", "b"},
+                         .launch = "l",
+                         .job_token = "t",
+                         .link = 9,
+                         .processes = 2,
+                         .port = 20'010,
+                         .gpus = "0,GPU-7",
+                         .resume = true};
+    const Result<ToAgent> back = decode_to_agent(encode_frame(ToAgent{sent}));
+    ASSERT_TRUE(back);
+    const auto& start = std::get<StartTask>(*back);
+    EXPECT_EQ(start.task, sent.task);
+    EXPECT_EQ(start.processes, 2);
+    EXPECT_EQ(start.port, 20'010);
+    EXPECT_EQ(start.gpus, "0,GPU-7");
+    EXPECT_TRUE(start.resume);
+    EXPECT_EQ(start.link, 0U) << "it is the server's own";
+    const auto bare = decode_to_agent(encode_frame(ToAgent{StartTask{}}));
+    EXPECT_EQ(std::get<StartTask>(*bare).processes, 1);
+    EXPECT_FALSE(std::get<StartTask>(*bare).resume);
+
+    const StopTask stop{.task = {{42}, 3, 5}, .why = "w", .grace_micros = 7, .preempted = true};
+    const auto stopped = decode_to_agent(encode_frame(ToAgent{stop}));
+    ASSERT_TRUE(stopped);
+    EXPECT_TRUE(std::get<StopTask>(*stopped).preempted);
+    EXPECT_EQ(std::get<StopTask>(*stopped).grace_micros, 7);
+}
+
+TEST(Messages, KeepWhatAJobAndAPoolWereMadeWith) {
+    const Demand demand{.user = "u",
+                        .processes = 4,
+                        .bound = std::chrono::hours{2},
+                        .task = {1, 2, 3},
+                        .grace = Duration::zero()};
+    EXPECT_EQ(decode_demand(encode_demand(demand)), demand) << "no grace at all differs from the usual one";
+    EXPECT_EQ(decode_demand(encode_demand({})), Demand{});
+    EXPECT_EQ(decode_demand("\xa0")->grace, std::chrono::seconds{30}) << "one that says nothing";
+    const PoolTerms terms{.compute = "c",
+                          .arm_id = "/a",
+                          .subnet = "/s",
+                          .location = "local",
+                          .family = "f",
+                          .tier = Tier::LowPriority,
+                          .vcpus = 4,
+                          .node_limit = {1, 2, 3},
+                          .packed = true,
+                          .price = 9};
+    EXPECT_EQ(decode_pool_terms(encode_pool_terms(terms)), terms);
+    EXPECT_EQ(decode_pool_terms(encode_pool_terms({})), PoolTerms{});
+}
+
+TEST(Messages, KeepWhatAnEffectIsToDo) {
+    for (const Effect& effect :
+         {Effect{StartNode{{1}, {2}, "s", {1, 2, 3}, "0,GPU-7"}}, Effect{StartNode{{1}, {2}, "s", {}}},
+          Effect{PublishOutputs{{1}, "w", "n", 2, true, true}},
+          Effect{PublishOutputs{{1}, "w", "n", 2, true, false}}, Effect{PublishOutputs{{1}, "w", "n", 2}}})
+        EXPECT_EQ(decode_effect(encode_effect(effect)), effect);
+}
+
 TEST(Messages, SkipFieldsThatOneSideDoesNotKnow) {
     const std::string bytes = encode(New{.a = 1, .b = "b", .c = {"x", "y"}, .d = false});
     const Result<Old> old = decode<Old>(bytes);

@@ -190,8 +190,9 @@ Launch AgentWorld::a_launch(const std::string& job, const std::string& command) 
     return launch;
 }
 
-void AgentWorld::submit(const Launch& launch) {
+void AgentWorld::submit(const Launch& launch, JobHead head) {
     Job job;
+    job.head = std::move(head);
     job.head.workspace = kWorkspaceKey;
     job.head.name = launch.job_name;
     job.body.experiment = launch.experiment_name;
@@ -207,6 +208,11 @@ void AgentWorld::submit(const Launch& launch) {
 
 void AgentWorld::cancel(const std::string& job) {
     EXPECT_TRUE(loop_->post(plane::CancelJob{.workspace = kWorkspaceKey, .name = job, .who = "me"}));
+}
+
+void AgentWorld::evict() {
+    EXPECT_TRUE(loop_->post(
+        plane::EvictNode{.workspace = kWorkspaceKey, .compute = "serverless", .node = {}, .who = "me"}));
 }
 
 JobHead AgentWorld::wait_for(const std::string& job, const std::function<bool(const JobHead&)>& condition) {
@@ -234,8 +240,8 @@ std::string AgentWorld::read_blob(const std::string& container, const std::strin
     return read_file(blobs_->path_of(container, name), 64U << 20).value_or("(unreadable)");
 }
 
-std::string AgentWorld::log_of(const std::string& job) {
-    return read_blob(kArtifactContainer, artifact_prefix(job) + "user_logs/std_log.txt");
+std::string AgentWorld::log_of(const std::string& job, const std::string& file) {
+    return read_blob(kArtifactContainer, artifact_prefix(job) + "user_logs/" + file);
 }
 
 }  // namespace lavant::test

@@ -59,11 +59,12 @@ class AgentWorld : public ports::NodeProvider {
     void reconcile();
 
     Launch a_launch(const std::string& job, const std::string& command) const;
-    void submit(const Launch& launch);
+    void submit(const Launch& launch, JobHead head = {});  // what of it is not in the launch
     void cancel(const std::string& job);
+    void evict();  // a node, a busy one if there is one
     JobHead wait_for(const std::string& job, const std::function<bool(const JobHead&)>& condition);
     JobHead wait_for_end(const std::string& job);
-    std::string log_of(const std::string& job);
+    std::string log_of(const std::string& job, const std::string& file = "std_log.txt");
     std::string read_blob(const std::string& container, const std::string& name);
     adapters::FsBlobStore& blobs() { return *blobs_; }
     int starts();

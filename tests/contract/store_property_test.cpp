@@ -40,11 +40,26 @@ void expect_same_jobs(StoreBackend& a, StoreBackend& b) {
                 }
 }
 
+void expect_same_usage(StoreBackend& a, StoreBackend& b) {
+    for (const UsageKind kind : {UsageKind::Task, UsageKind::Node})
+        for (const ports::UsageBy by : {ports::UsageBy::User, ports::UsageBy::Job, ports::UsageBy::Compute})
+            for (const int limit : {0, 3, 1000}) {
+                ports::UsageQuery query{.workspace = kWorkspace, .kind = kind, .by = by, .limit = limit};
+                expect_equal(a.reader().sum_usage(query), b.reader().sum_usage(query), "usage");
+                query.since = from_micros(20);
+                query.until = from_micros(60);
+                expect_equal(a.reader().sum_usage(query), b.reader().sum_usage(query), "usage of a time");
+            }
+}
+
 void expect_same_reads(StoreBackend& a, StoreBackend& b, const std::vector<JobHead>& jobs) {
     expect_equal(a.store().load_live(), b.store().load_live(), "live rows");
     expect_equal(a.reader().list_events(5, 50), b.reader().list_events(5, 50), "events");
     expect_equal(a.reader().list_nodes(), b.reader().list_nodes(), "nodes");
     expect_equal(a.reader().list_pools(), b.reader().list_pools(), "pools");
+    expect_equal(a.reader().list_quotas(), b.reader().list_quotas(), "quotas");
+    expect_equal(a.reader().list_locks(), b.reader().list_locks(), "locks");
+    expect_same_usage(a, b);
     for (const JobHead& head : jobs) {
         expect_equal(a.reader().find_job(head.workspace, head.name),
                      b.store().find_job(head.workspace, head.name), "job");

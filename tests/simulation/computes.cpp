@@ -154,9 +154,10 @@ void World::check_computes(const LiveRows& live) {
     for (const Node& node : live.nodes) ++nodes[node.pool];
     for (const Pool& pool : live.pools) {
         const bool grew = nodes[pool.id] > nodes_seen_[pool.id];
-        const int most = std::max(pool.nodes_max, most_seen_[pool.id]);
-        if (grew && std::cmp_greater(nodes[pool.id], most)) fail("a pool is above its maximum");
-        most_seen_[pool.id] = pool.nodes_max;
+        const bool same = version_seen_[pool.id] == pool.version;  // otherwise its maximum was another
+        if (grew && same && std::cmp_greater(nodes[pool.id], pool.nodes_max))
+            fail("a pool is above its maximum");
+        version_seen_[pool.id] = pool.version;
     }
     nodes_seen_ = nodes;
     // A gang is placed as a whole, and each of its ranks once.

@@ -218,7 +218,7 @@ class World final : public ports::AgentLinks,
     int cluster_max_ = 0;
     bool cluster_wanted_ = true;
     std::map<PoolId, std::size_t> nodes_seen_;  // of each pool, at the last look
-    std::map<PoolId, int> most_seen_;           // its maximum then
+    std::map<PoolId, std::int64_t> version_seen_;
     std::set<std::string> evicted_;             // nodes that were drilled
 };
 

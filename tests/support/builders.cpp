@@ -15,6 +15,14 @@ Job a_job(std::int64_t id, const std::string& name) {
         .retries_max = 7, .on_node_lost = false, .on_out_of_memory = true, .on_exit_codes = {3, 44}};
     job.head.submitted_at = from_micros(1'700'000'000'000'000 + id);
     job.head.warning = "runs on fewer cores than asked for";
+    job.head.demand = {.user = "somebody",
+                       .processes = 4,
+                       .bound = std::chrono::hours{2},
+                       .task = {500, 1 << 30, 1},
+                       .grace = std::chrono::seconds{5}};
+    job.head.preemptions = 1;
+    job.head.port = 20'010;
+    job.head.queue_warning = "waits for quota";
     job.meta.display_name = "a display name";
     job.meta.description = "a description";
     job.body.experiment = "an-experiment";
@@ -35,6 +43,8 @@ Task a_task(std::int64_t job, int attempt, int index) {
     task.ref = {JobId{job}, attempt, index};
     task.version = 1;
     task.node = NodeId{9};
+    task.assigned_at = from_micros(1'700'000'000'000'100);
+    task.gpus = "0,GPU-7";
     return task;
 }
 
@@ -47,6 +57,7 @@ Node a_node(std::int64_t id, std::int64_t pool) {
     node.protections = "namespaces";
     node.requested_at = from_micros(1'700'000'000'000'000);
     node.reason = "asked for by a job";
+    node.gpus = "0,GPU-7";
     return node;
 }
 
@@ -61,7 +72,46 @@ Pool a_pool(std::int64_t id) {
     pool.nodes_min = 1;
     pool.nodes_max = 8;
     pool.idle_before_release = Duration{120'000'000};
+    pool.terms = {.compute = "gpu-cluster",
+                  .arm_id = "/subscriptions/s/computes/gpu-cluster",
+                  .subnet = "/subscriptions/s/subnets/n",
+                  .location = "local",
+                  .family = "standardDSv2Family",
+                  .tier = Tier::LowPriority,
+                  .vcpus = 4,
+                  .node_limit = {8'000, std::int64_t{28} << 30, 1},
+                  .packed = true,
+                  .price = 229'000};
     return pool;
+}
+
+Quota a_quota(const std::string& family, std::int64_t cores) {
+    return {.key = {.location = "local", .family = family, .tier = Tier::LowPriority},
+            .level = QuotaLevel::Workspace,
+            .cores = cores};
+}
+
+Lock a_lock(const std::string& scope, const std::string& name) {
+    return {.scope = scope,
+            .name = name,
+            .level = LockLevel::ReadOnly,
+            .notes = "until the audit is over",
+            .created_by = "somebody",
+            .created_at = from_micros(1'700'000'000'000'000)};
+}
+
+UsageEntry a_usage(const std::string& user, const std::string& job, std::int64_t node_micros) {
+    return {.kind = UsageKind::Task,
+            .ended_at = from_micros(1'700'000'000'000'000),
+            .workspace = kWorkspace,
+            .user = user,
+            .job = job,
+            .compute = "serverless",
+            .size = "Standard_DS3_v2",
+            .tier = "dedicated",
+            .node = NodeId{9},
+            .node_micros = node_micros,
+            .price_micros = node_micros / 10};
 }
 
 HistoryEvent an_event(std::int64_t sequence, std::int64_t job) {

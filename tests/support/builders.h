@@ -15,6 +15,9 @@ JobHead changed(JobHead head, JobStatus status);           // the next version o
 Task a_task(std::int64_t job, int attempt, int index = 0);
 Node a_node(std::int64_t id, std::int64_t pool = 1);
 Pool a_pool(std::int64_t id);
+Quota a_quota(const std::string& family, std::int64_t cores);
+Lock a_lock(const std::string& scope, const std::string& name);
+UsageEntry a_usage(const std::string& user, const std::string& job, std::int64_t node_micros);
 HistoryEvent an_event(std::int64_t sequence, std::int64_t job = 0);
 OutboxEntry an_effect(std::int64_t id, std::int64_t node = 1);
 Asset an_asset(const std::string& kind, const std::string& name, const std::string& version = "1");

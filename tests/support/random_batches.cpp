@@ -56,11 +56,33 @@ TaskEnd RandomBatches::end() {
     return made;
 }
 
+Demand RandomBatches::demand() {
+    return {.user = text(),
+            .processes = static_cast<int>(number(1, 8)),
+            .bound = Duration{number(0, 1LL << 40)},
+            .task = resources(),
+            .grace = Duration{number(0, 60'000'000)}};
+}
+
+PoolTerms RandomBatches::terms() {
+    return {.compute = text(),
+            .arm_id = text(),
+            .subnet = text(),
+            .location = text(),
+            .family = text(),
+            .tier = chance(50) ? Tier::Dedicated : Tier::LowPriority,
+            .vcpus = static_cast<int>(number(0, 96)),
+            .node_limit = resources(),
+            .packed = chance(50),
+            .price = number(0, 1LL << 40)};
+}
+
 void RandomBatches::add_job(WriteBatch& batch) {
     Job job = a_job(++last_job_);
     if (chance(20)) job.head.name += text();
     if (chance(10)) job.head.workspace = "other";
     if (chance(50)) job.head.retry = {};
+    if (chance(50)) job.head.demand = chance(50) ? Demand{} : demand();
     job.head.instances = static_cast<int>(number(1, 3));
     job.head.warning = text();
     job.meta = meta();
@@ -88,6 +110,9 @@ void RandomBatches::change_job(WriteBatch& batch) {
     if (chance(30)) head.error = chance(20) ? JobError{} : error();
     head.usage = {number(0, 1'000'000), number(0, 1LL << 40), number(0, 1'000'000)};
     head.warning = text();
+    head.preemptions = static_cast<int>(number(0, 3));
+    head.port = static_cast<int>(number(0, 65'535));
+    head.queue_warning = text();
     batch.jobs_changed.push_back(head);
     if (chance(30))
         batch.metas_changed.push_back({head.id, meta(), chance(50) ? std::optional(text()) : std::nullopt});
@@ -116,6 +141,8 @@ void RandomBatches::change_task(WriteBatch& batch) {
     task.node = NodeId{number(1, 5)};
     task.phase = static_cast<TaskPhase>(number(0, 5));
     task.end = chance(50) ? end() : TaskEnd{};
+    task.assigned_at = maybe_instant().value_or(Instant{});
+    task.gpus = text();
     batch.tasks.push_back(task);
 }
 
@@ -132,12 +159,13 @@ void RandomBatches::change_node(WriteBatch& batch) {
     node.idle_since = maybe_instant();
     node.boot = text();
     node.reason = text();
+    node.gpus = text();
     batch.nodes.push_back(node);
 }
 
 void RandomBatches::change_pool(WriteBatch& batch) {
     if (pools_.empty() || chance(10)) {
-        pools_.push_back(a_pool(static_cast<std::int64_t>(pools_.size()) + 1));
+        pools_.push_back(a_pool(++last_pool_));
         batch.pools.push_back(pools_.back());
         return;
     }
@@ -146,16 +174,58 @@ void RandomBatches::change_pool(WriteBatch& batch) {
     pool.nodes_max = static_cast<int>(number(0, 50));
     pool.node_resources.cpu_millis = number(0, 96'000);
     pool.key = text();
+    pool.leaving = chance(50);
+    if (chance(50)) pool.terms = chance(30) ? PoolTerms{} : terms();
     batch.pools.push_back(pool);
+}
+
+void RandomBatches::remove_node(WriteBatch& batch) {
+    batch.nodes_removed.push_back(NodeId{last_node_ + 7});  // one that is not there
+    if (nodes_.empty()) return;
+    const auto at = nodes_.begin() + number(0, static_cast<std::int64_t>(nodes_.size()) - 1);
+    batch.nodes_removed.push_back(at->id);
+    nodes_.erase(at);
+}
+
+void RandomBatches::remove_pool(WriteBatch& batch) {
+    if (pools_.empty()) return;
+    const auto at = pools_.begin() + number(0, static_cast<std::int64_t>(pools_.size()) - 1);
+    batch.pools_removed.push_back(at->id);
+    pools_.erase(at);
+}
+
+void RandomBatches::change_quota(WriteBatch& batch) {
+    batch.quotas.push_back({.key = {.location = chance(50) ? "local" : "far",
+                                    .family = chance(30) ? "" : "family-" + std::to_string(number(0, 2)),
+                                    .tier = chance(50) ? Tier::Dedicated : Tier::LowPriority},
+                            .level = chance(50) ? QuotaLevel::Subscription : QuotaLevel::Workspace,
+                            .cores = number(0, 1'000)});
+}
+
+void RandomBatches::change_lock(WriteBatch& batch) {
+    Lock lock = a_lock("/scope/" + std::to_string(number(0, 2)), "name-" + std::to_string(number(0, 2)));
+    lock.level = chance(50) ? LockLevel::CanNotDelete : LockLevel::ReadOnly;
+    lock.notes = text();
+    batch.locks.push_back({std::move(lock), chance(30)});
+}
+
+void RandomBatches::add_usage(WriteBatch& batch) {
+    UsageEntry entry = a_usage(chance(20) ? text() : "user-" + std::to_string(number(0, 2)),
+                               "job-" + std::to_string(number(0, 4)), number(0, 20));
+    entry.kind = chance(70) ? UsageKind::Task : UsageKind::Node;
+    entry.compute = chance(50) ? "serverless" : "cluster";
+    entry.ended_at = from_micros(number(0, 100));
+    if (chance(10)) entry.workspace = "other";
+    batch.usage.push_back(std::move(entry));
 }
 
 void RandomBatches::change_outbox(WriteBatch& batch) {
     if (outbox_.empty() || chance(50)) {
         const std::int64_t id = ++last_outbox_;
-        const std::array<Effect, 5> effects = {an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
-                                               PublishOutputs{JobId{number(1, 9)}, "w", text(), 3},
-                                               DropStaged{JobId{number(1, 9)}, 2},
-                                               DropJobFiles{JobId{number(1, 9)}, "w", text()}};
+        const std::array<Effect, 5> effects = {
+            an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
+            PublishOutputs{JobId{number(1, 9)}, "w", text(), 3, chance(50), chance(50)},
+            DropStaged{JobId{number(1, 9)}, 2}, DropJobFiles{JobId{number(1, 9)}, "w", text()}};
         batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 4))]});
         outbox_.push_back(id);
         return;
@@ -191,6 +261,11 @@ WriteBatch RandomBatches::next() {
     for (std::int64_t i = number(0, 2); i > 0; --i) change_task(batch);
     for (std::int64_t i = number(0, 2); i > 0; --i) change_node(batch);
     if (chance(30)) change_pool(batch);
+    if (chance(20)) remove_node(batch);
+    if (chance(5)) remove_pool(batch);
+    if (chance(30)) change_quota(batch);
+    if (chance(30)) change_lock(batch);
+    for (std::int64_t i = number(0, 2); i > 0; --i) add_usage(batch);
     for (std::int64_t i = number(0, 2); i > 0; --i) change_outbox(batch);
     for (std::int64_t i = number(0, 2); i > 0; --i) change_asset(batch);
     for (std::int64_t i = number(0, 3); i > 0; --i) add_event(batch);

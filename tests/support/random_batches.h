@@ -27,6 +27,11 @@ class RandomBatches {
         return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
     }
     std::string text();
+    Resources resources() {
+        return {number(0, 96'000), number(0, 1LL << 40), static_cast<int>(number(0, 8))};
+    }
+    Demand demand();
+    PoolTerms terms();
     std::optional<Instant> maybe_instant();
     JobMeta meta();
     JobError error();
@@ -37,6 +42,11 @@ class RandomBatches {
     void change_task(WriteBatch& batch);
     void change_node(WriteBatch& batch);
     void change_pool(WriteBatch& batch);
+    void remove_node(WriteBatch& batch);
+    void remove_pool(WriteBatch& batch);
+    void change_quota(WriteBatch& batch);
+    void change_lock(WriteBatch& batch);
+    void add_usage(WriteBatch& batch);
     void change_outbox(WriteBatch& batch);
     void change_asset(WriteBatch& batch);
     void add_event(WriteBatch& batch);
@@ -49,6 +59,7 @@ class RandomBatches {
     std::vector<std::int64_t> outbox_;
     std::int64_t last_job_ = 0;
     std::int64_t last_node_ = 0;
+    std::int64_t last_pool_ = 0;
     std::int64_t last_outbox_ = 0;
     std::int64_t last_event_ = 0;
 };

@@ -265,8 +265,9 @@ void MemoryStore::apply_jobs(const WriteBatch& batch) {
         JobHead& stored = jobs_[head.id].head;
         CHECK(stored.workspace == head.workspace && stored.name == head.name &&
                   stored.instances == head.instances && stored.retry == head.retry &&
-                  stored.submitted_at == head.submitted_at,
-              "a job keeps its name, its instances, its retry policy and the instant it was submitted");
+                  stored.submitted_at == head.submitted_at && stored.demand == head.demand,
+              "a job keeps its name, its instances, its retry policy, its demand and the instant it was "
+              "submitted");
         stored = head;
         settle(head);
     }

@@ -67,6 +67,19 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
         if (head.port > 0) ports_[head.port] = head.instances * head.demand.processes;
         if (head.status == JobStatus::Queued) scheduler_.job_waits(ask_of(head));
     }
+    load_tasks(rows);
+    for (auto& [id, node] : nodes_) {
+        if (node.row.state == NodeState::Draining) {
+            scheduler_.node_leaves(id);
+            // Nobody stops it yet: it was evicted, and its tasks may still have their grace.
+            if (!has_effect_for(id)) node.evicted_by = now + settings_.stop_grace;
+        }
+        set_due(node, due_of(node));
+    }
+    for (const auto& [id, pool] : pools_) emptied_pools_.insert(id);
+}
+
+void Plane::load_tasks(const LiveRows& rows) {
     std::map<JobId, std::set<NodeId>> placed;
     for (const Task& row : rows.tasks) {
         tasks_[row.ref] = row;
@@ -87,15 +100,6 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
         const auto* publish = std::get_if<PublishOutputs>(&entry.effect);
         if (publish != nullptr) jobs_.at(publish->job).goes_again = publish->again;
     }
-    for (auto& [id, node] : nodes_) {
-        if (node.row.state == NodeState::Draining) {
-            scheduler_.node_leaves(id);
-            // Nobody stops it yet: it was evicted, and its tasks may still have their grace.
-            if (!has_effect_for(id)) node.evicted_by = now + settings_.stop_grace;
-        }
-        set_due(node, due_of(node));
-    }
-    for (const auto& [id, pool] : pools_) emptied_pools_.insert(id);
 }
 
 void Plane::apply(const Event& event, Instant now, Outcome& out) {

@@ -95,6 +95,7 @@ class Plane {
     };
 
     // plane.cpp
+    void load_tasks(const LiveRows& rows);
     void apply_one(const PutCompute& event, Instant now, Outcome& out);
     void apply_one(const DeleteCompute& event, Instant now, Outcome& out);
     void apply_one(const SetQuota& event, Instant now, Outcome& out);

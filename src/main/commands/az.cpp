@@ -113,10 +113,6 @@ void add_extension(CommandLine& line, CLI::App& az) {
 
 void add_az_family(CommandLine& line) {
     CLI::App& az = *line.root().get_parent();
-    CLI::App& compute = CommandLine::add_family(line.root(), "compute", "sizes of computes",
-                                                "az ml compute list-sizes -o table");
-    add_list_sizes(line, compute);
-    add_list_usage(line, compute);
     add_account(line, az);
     add_defaults(line, az);
     add_extension(line, az);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/completion.h"
+#include "cli/compute_commands.h"
 #include "core/model/job.h"
 #include "main/commands/families.h"
 #include "main/commands/help.h"
@@ -87,6 +88,14 @@ bool names_a_job(const CLI::App& command) {
            name != "validate" && name != "list";
 }
 
+// Likewise of computes.
+bool names_a_compute(const CLI::App& command) {
+    const std::string& name = command.get_name();
+    return command.get_parent() != nullptr && command.get_parent()->get_name() == "compute" &&
+           name != "create" && name != "attach" && name != "validate" && name != "list" &&
+           name != "list-sizes" && name != "list-usage";
+}
+
 }  // namespace
 
 Candidates complete(const CLI::App& root, const std::vector<std::string>& words) {
@@ -111,7 +120,9 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
             for (const char* format : {"table", "json", "jsonc", "yaml", "tsv", "none"}) offer(format);
         if (before == "--status")
             for (const JobStatus status : kEveryStatus) offer(std::string(name_of(status)));
-        found.wants_job = (before == "-n" || before == "--name") && names_a_job(*at);
+        const bool name = before == "-n" || before == "--name";
+        found.wants_job = name && names_a_job(*at);
+        found.wants_compute = (name && names_a_compute(*at)) || before == "--compute";
         return found;
     }
     if (last.starts_with("-")) {
@@ -120,6 +131,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
     }
     for (const CLI::App* below : commands_below(*at)) offer(below->get_name());
     found.wants_job = names_a_job(*at);
+    found.wants_compute = names_a_compute(*at);
     return found;
 }
 
@@ -198,6 +210,7 @@ void add_shell_family(CommandLine& line) {
         if (words.size() > 1 && words.front() == "az") {
             CommandLine az(Manner::Az);
             add_job_family(az);
+            add_compute_family(az);
             add_az_family(az);
             az.add_az_options();
             words.erase(words.begin());
@@ -207,6 +220,10 @@ void add_shell_family(CommandLine& line) {
         }
         if (found.wants_job) {
             for (std::string& name : cli::known_job_names(context, line.choice(), last))
+                found.words.push_back(std::move(name));
+        }
+        if (found.wants_compute) {
+            for (std::string& name : cli::known_compute_names(context, line.choice(), last))
                 found.words.push_back(std::move(name));
         }
         for (const std::string& word : found.words) context.console.out << word << "\n";

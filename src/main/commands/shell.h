@@ -8,10 +8,12 @@
 
 namespace lavant {
 
-// What may stand for the last of `words` (which may be empty). `wants_job`: a job's name may, too.
+// What may stand for the last of `words` (which may be empty). `wants_job`: a job's name may, too; a
+// compute's likewise.
 struct Candidates {
     std::vector<std::string> words;
     bool wants_job = false;
+    bool wants_compute = false;
 };
 Candidates complete(const CLI::App& root, const std::vector<std::string>& words);
 

@@ -1,0 +1,223 @@
+#include "cli/compute_create.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "cli/compute_commands.h"
+#include "core/spec/compute.h"
+#include "wire/az_compute.h"
+#include "wire/compute_file.h"
+#include "wire/compute_to_arm.h"
+#include "wire/yaml.h"
+
+namespace lavant::cli {
+namespace {
+
+using spec::ComputeSpec;
+using spec::ComputeText;
+using spec::Document;
+using wire::Json;
+
+// Flags whose values are not text.
+bool is_switch(std::string_view key) {
+    return key == "ssh_public_access_enabled" || key == "enable_node_public_ip";
+}
+
+std::string flag_of(std::string_view key) {
+    std::string flag = "--" + std::string(key.substr(key.rfind('.') + 1));
+    std::ranges::replace(flag, '_', '-');
+    return flag;
+}
+
+Outcome<Document> read_tags(const std::vector<std::string>& pairs) {
+    Document tags = Document::map();
+    for (const std::string& pair : pairs) {
+        const std::size_t equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                        fmt::format("cannot use --tags {}: write it as KEY=VALUE", printable(pair)));
+        const std::string key = pair.substr(0, equals);
+        std::erase_if(tags.entries, [&](const Document::Entry& one) { return one.key == key; });
+        tags.entries.push_back({key, {}, Document::string(pair.substr(equals + 1))});
+    }
+    return tags;
+}
+
+// Names may stand in one word, parted by commas, as in az.
+Document read_identities(const std::vector<std::string>& words) {
+    Document list;
+    list.kind = Document::Kind::List;
+    for (const std::string& word : words)
+        for (const std::string_view id : split(word, ',')) {
+            if (trim(id).empty()) continue;
+            Document one = Document::map();
+            one.entries.push_back({"resource_id", {}, Document::string(std::string(trim(id)))});
+            list.items.push_back(std::move(one));
+        }
+    return list;
+}
+
+// Flags go over what the file says.
+Outcome<void> add_flags(Document& root, const ComputeOptions& options) {
+    const auto put = [&](const std::string& key, Document value) -> Outcome<void> {
+        if (spec::set_at(root, key, std::move(value))) return {};
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("cannot use {}: '{}' of the file is not a mapping", flag_of(key),
+                                key.substr(0, key.find('.'))));
+    };
+    for (const auto& [key, word] : options.words)
+        if (!word.empty())
+            LAVANT_TRY_VOID(put(key, is_switch(key) ? wire::plain_scalar(word, {}) : Document::string(word)));
+    if (!options.tags.empty()) {
+        LAVANT_TRY(Document tags, read_tags(options.tags));
+        LAVANT_TRY_VOID(put("tags", std::move(tags)));
+    }
+    if (!options.identities.empty())
+        LAVANT_TRY_VOID(put("identity.user_assigned_identities", read_identities(options.identities)));
+    return {};
+}
+
+Outcome<Document> read_document(const Context& context, const ComputeOptions& options) {
+    if (options.file.empty()) return Document::map();
+    auto root = [&]() -> Result<Document> {
+        if (options.file != "-") return wire::read_compute_file(options.file);
+        LAVANT_TRY(const std::string text, context.person.read_input(limits::kYamlBytes));
+        return wire::read_compute_text(text, "standard input");
+    }();
+    if (!root) return tl::make_unexpected(Failure(Exit::Usage, std::move(root).error()));
+    return std::move(*root);
+}
+
+// Whatever is wrong with it, it is the user's to put right.
+Outcome<ComputeSpec> check(Document root, ComputeText text, const ComputeOptions& options) {
+    auto spec = wire::load_compute(std::move(root), text, options.settings);
+    if (spec) return std::move(*spec);
+    Error error = std::move(spec).error();
+    if (!options.file.empty())
+        error = in(options.file == "-" ? "standard input" : options.file)(std::move(error));
+    return tl::make_unexpected(Failure(Exit::Usage, std::move(error)));
+}
+
+Outcome<ComputeSpec> load(const Context& context, const ComputeOptions& options) {
+    LAVANT_TRY(Document root, read_document(context, options));
+    LAVANT_TRY_VOID(add_flags(root, options));
+    // With flags alone a cluster is what is meant.
+    if (options.file.empty() && root.find("type") == nullptr)
+        root.entries.push_back({"type", {}, Document::string("amlcompute")});
+    return check(std::move(root), ComputeText::Whole, options);
+}
+
+void say_warnings(const Console& console, const ComputeSpec& spec) {
+    for (const std::string& warning : spec.warnings)
+        console.note("warning: " + printable(warning), Colour::Yellow);
+}
+
+Outcome<Exit> print_made(const Json& arm, const Console& console, const Output& output) {
+    say_compute_warnings(arm, console);
+    const Json compute = wire::to_az_compute(arm);
+    LAVANT_TRY_VOID(print(compute, output, console, [&] { return render_compute_line(compute); }));
+    return Exit::Completed;
+}
+
+// A dry run prints the request's body and sends nothing.
+Outcome<Exit> print_body(const Json& body, const Console& console, const Output& output) {
+    LAVANT_TRY_VOID(print(body, output, console, [&] { return body.pretty() + "\n"; }));
+    console.err << "dry run: nothing was sent\n";
+    return Exit::Completed;
+}
+
+Outcome<Exit> send_whole(Context& context, const ServerChoice& choice, const ComputeSpec& spec,
+                         const ComputeOptions& options, const Output& output) {
+    say_warnings(context.console, spec);
+    if (options.dry_run)
+        return print_body(
+            wire::to_arm_compute(spec, ComputeText::Whole, with_flags(context.config, choice).workspace()),
+            context.console, output);
+    LAVANT_TRY(Session session, connect(context, choice));
+    const Json body = wire::to_arm_compute(spec, ComputeText::Whole, session.address().workspace);
+    const std::string path = session.compute_path(spec.name);
+    LAVANT_TRY(const Json made, options.may_exist ? session.put(path, body) : session.create(path, body));
+    return print_made(made, context.console, output);
+}
+
+}  // namespace
+
+Outcome<Exit> create_compute(Context& context, const ServerChoice& choice, const ComputeOptions& options,
+                             const Output& output) {
+    LAVANT_TRY(const ComputeSpec spec, load(context, options));
+    return send_whole(context, choice, spec, options, output);
+}
+
+Outcome<Exit> attach_compute(Context& context, const ServerChoice& choice, const ComputeOptions& options,
+                             const Output& output) {
+    if (options.file.empty() && options.words.at("type").empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "say what is attached: --type kubernetes, virtualmachine or synapsespark");
+    LAVANT_TRY(const ComputeSpec spec, load(context, options));
+    if (!is_attached(spec.kind))
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("a compute of type {} is made, not attached: lavant compute create",
+                                name_of(spec.kind)));
+    return send_whole(context, choice, spec, options, output);
+}
+
+Outcome<Exit> update_compute(Context& context, const ServerChoice& choice, const ComputeOptions& options,
+                             const Output& output) {
+    if (!options.file.empty()) {
+        LAVANT_TRY(const ComputeSpec spec, load(context, options));
+        say_warnings(context.console, spec);
+        LAVANT_TRY(Session session, connect(context, choice));
+        const Json body = wire::to_arm_compute(spec, ComputeText::Whole, session.address().workspace);
+        if (options.dry_run) return print_body(body, context.console, output);
+        LAVANT_TRY(const Json changed, session.replace(session.compute_path(spec.name), body));
+        return print_made(changed, context.console, output);
+    }
+    const std::string& name = options.words.at("name");
+    if (name.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument, "say which compute: lavant compute update NAME");
+    Document root = Document::map();
+    LAVANT_TRY_VOID(add_flags(root, options));
+    if (root.entries.size() == 1 && options.settings.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("say what to change: lavant compute update {} --max-instances 8, or --set "
+                                "KEY=VALUE",
+                                printable(name)));
+    LAVANT_TRY(Session session, connect(context, choice));
+    LAVANT_TRY(const Json there, session.get(session.compute_path(name)));
+    root.entries.push_back(
+        {"type", {}, Document::string(to_lower(there.get("properties.computeType").text()))});
+    LAVANT_TRY(const ComputeSpec spec, check(std::move(root), ComputeText::Changes, options));
+    say_warnings(context.console, spec);
+    const Json body = wire::to_arm_compute(spec, ComputeText::Changes, session.address().workspace);
+    if (options.dry_run) return print_body(body, context.console, output);
+    LAVANT_TRY(const Json changed, session.patch(session.compute_path(name), body));
+    return print_made(changed, context.console, output);
+}
+
+Outcome<Exit> validate_compute(Context& context, const ComputeOptions& options, bool for_azure,
+                               const Output& output) {
+    LAVANT_TRY(const ComputeSpec spec, load(context, options));
+    say_warnings(context.console, spec);
+    Json result = Json::object({{"valid", true}, {"name", spec.name}, {"type", name_of(spec.kind)}});
+    if (for_azure) {
+        Json list = Json::array();
+        for (const std::string& finding : spec.beyond_azure) list.append(finding);
+        result.set("azure", std::move(list));
+    }
+    LAVANT_TRY_VOID(print(result, output, context.console, [&] {
+        std::string text = options.file + " is valid: " + std::string(name_of(spec.kind)) + " " +
+                           printable(spec.name) + "\n";
+        if (for_azure && spec.beyond_azure.empty()) text += "Azure would take it as it is\n";
+        if (for_azure)
+            for (const std::string& finding : spec.beyond_azure)
+                text += "  azure: " + printable(finding) + "\n";
+        return text;
+    }));
+    return for_azure && !spec.beyond_azure.empty() ? Exit::Usage : Exit::Completed;
+}
+
+}  // namespace lavant::cli
