@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/answers.h"
-#include "api/computes_known.h"
+#include "api/computes.h"
 #include "api/job_routes.h"
 #include "base/text.h"
 #include "core/model/lock_scope.h"
@@ -62,12 +62,13 @@ std::optional<Lock> find_lock(const std::vector<Lock>& locks, const std::string&
 // Only computes are ours to know: groups, networks and workspaces are whatever a client calls them.
 Result<void> check_exists(Context& context, const LockScope& scope) {
     if (scope.kind != LockedKind::Compute) return {};
-    LAVANT_TRY(const auto names, list_compute_names(context));
-    const bool known = std::ranges::any_of(
-        names, [&scope](const std::string& name) { return equals_ignoring_case(name, scope.name); });
-    if (known) return {};
-    return fail(ErrorCode::NotFound, "there is no compute '" + scope.name + "'" +
-                                         (names.empty() ? "" : spec::suggestion(scope.name, names)));
+    LAVANT_TRY(const auto found, find_compute(context, scope.name));
+    if (found) return {};
+    std::vector<std::string> names;
+    LAVANT_TRY(const auto computes, list_computes(context));
+    for (const StoredCompute& compute : computes) names.push_back(compute.name());
+    return fail(ErrorCode::NotFound,
+                "there is no compute '" + scope.name + "'" + spec::suggestion(scope.name, names));
 }
 
 struct PutPlan {

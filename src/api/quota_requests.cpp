@@ -68,12 +68,12 @@ Result<HttpResponse> list_requests(Context& context, const Call& call) {
 
 Result<Json> parse_request(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"family", "cores", "location", "tier", "reason"}));
-    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body));
+    LAVANT_TRY(const QuotaState state, load_quotas(context));
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body, state.sizes));
     const std::string reason = body["reason"].string();
     if (reason.size() > kReasonCharsMax)
         return fail(ErrorCode::InvalidArgument,
                     "the reason has more than " + std::to_string(kReasonCharsMax) + " characters");
-    LAVANT_TRY(const QuotaState state, load_quotas(context));
     const std::int64_t limit = state.book.limit(wish.key);
     if (*wish.cores <= limit)
         return fail(ErrorCode::InvalidArgument,
@@ -162,8 +162,7 @@ void store_decision(Context& context, const SharedCall& call, Stored request, co
 }
 
 // The levels whose limit is too small for what is granted.
-Result<std::vector<Quota>> limits_to_raise(Context& context, const QuotaWish& wish) {
-    LAVANT_TRY(const QuotaState state, load_quotas(context));
+std::vector<Quota> limits_to_raise(const QuotaState& state, const QuotaWish& wish) {
     std::vector<Quota> raised;
     for (const QuotaLevel level : {QuotaLevel::Subscription, QuotaLevel::Workspace})
         if (state.book.limit(wish.key, level) < *wish.cores) raised.push_back({wish.key, level, *wish.cores});
@@ -193,10 +192,10 @@ Result<Grant> plan_grant(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"cores"}));
     Json wanted = request.body;
     if (body.has("cores")) wanted.set("cores", body["cores"]);
-    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(wanted));
+    LAVANT_TRY(const QuotaState state, load_quotas(context));
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(wanted, state.sizes));
     request.body.set("granted", *wish.cores);
-    LAVANT_TRY(auto limits, limits_to_raise(context, wish));
-    return Grant{std::move(request), std::move(limits)};
+    return Grant{std::move(request), limits_to_raise(state, wish)};
 }
 
 void grant_request(Context& context, const SharedCall& call) {

@@ -63,7 +63,7 @@ Result<HttpResponse> list_usages(Context& context, const Call& call) {
     LAVANT_TRY(const std::string location, location_of(call));
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     Json value = Json::array();
-    for (const QuotaKey& key : quota_keys_in(location)) {
+    for (const QuotaKey& key : state.keys_in(location)) {
         Json entry = azure_entry(location_path(call, location) + "/usages/" + azure_value_of(key),
                                  azure_type(key, "usages"), key);
         entry.set("currentValue", state.used(key))
@@ -77,7 +77,7 @@ Result<HttpResponse> list_usages(Context& context, const Call& call) {
 Result<HttpResponse> list_workspace_usages(Context& context, const Call& call) {
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     Json value = Json::array();
-    for (const QuotaKey& key : quota_keys_in(std::string(kLocalRegion))) {
+    for (const QuotaKey& key : state.keys_in(std::string(kLocalRegion))) {
         Json entry = azure_entry(arm_id(workspace_of(call)) + "/usages/" + azure_value_of(key),
                                  azure_workspace_type(key, "usages"), key);
         entry.set("currentValue", state.used(key)).set("limit", limit_json(state.book.limit(key)));
@@ -90,7 +90,7 @@ Result<HttpResponse> list_azure_quotas(Context& context, const Call& call) {
     LAVANT_TRY(const std::string location, location_of(call));
     LAVANT_TRY(const QuotaState state, load_quotas(context));
     Json value = Json::array();
-    for (const QuotaKey& key : quota_keys_in(location)) {
+    for (const QuotaKey& key : state.keys_in(location)) {
         Json entry = azure_entry(location_path(call, location) + "/quotas/" + azure_value_of(key),
                                  azure_type(key, "quotas"), key);
         entry.set("limit", limit_json(state.book.limit(key, QuotaLevel::Subscription)));
@@ -130,7 +130,7 @@ Update parse_update(const QuotaState& state, const std::string& location, const 
                      equals_ignoring_case(name, "TotalLowPriorityCores");
     update.quota.key.tier = low ? Tier::LowPriority : Tier::Dedicated;
     const bool total = equals_ignoring_case(name, azure_value_of({location, "", update.quota.key.tier}));
-    auto family = find_quota_family(total ? kTotalFamily : name);
+    auto family = find_quota_family(total ? kTotalFamily : name, state.sizes);
     if (!family) {
         update.refused = kNoFamily;
         return update;
@@ -227,20 +227,20 @@ Result<HttpResponse> list_quotas(Context& context, const Call& call) {
     }
     std::optional<std::string> family;
     if (const auto asked = call.request.query_value("family")) {
-        LAVANT_TRY(family, find_quota_family(*asked));
+        LAVANT_TRY(family, find_quota_family(*asked, state.sizes));
     }
     Json value = Json::array();
     for (const std::string& location : locations)
-        for (const QuotaKey& key : quota_keys_in(location))
+        for (const QuotaKey& key : state.keys_in(location))
             if (!family || key.family == *family) value.append(quota_row(state, key));
     return json_response(200, Json::object({{"value", std::move(value)}}));
 }
 
 Result<Quota> parse_quota(Context& context, const Call& call) {
     LAVANT_TRY(const Json body, parse_body(call, {"family", "cores", "location", "tier", "level"}));
-    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body));
-    const Quota quota{wish.key, wish.level, wish.cores.value_or(kUnlimitedCores)};
     LAVANT_TRY(const QuotaState state, load_quotas(context));
+    LAVANT_TRY(const QuotaWish wish, parse_quota_wish(body, state.sizes));
+    const Quota quota{wish.key, wish.level, wish.cores.value_or(kUnlimitedCores)};
     if (auto problem = above_subscription(state, quota))
         return fail(ErrorCode::InvalidArgument, std::move(*problem));
     return quota;

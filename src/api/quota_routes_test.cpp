@@ -12,6 +12,7 @@ namespace {
 
 using wire::Json;
 
+const std::size_t kKeys = quota_keys_in("local", families_of(size_catalogue())).size();
 const std::string kPlace = "/subscriptions/s1/providers/Microsoft.MachineLearningServices/locations/local";
 
 class QuotaRoutes : public testing::Test {
@@ -50,7 +51,7 @@ class QuotaRoutes : public testing::Test {
 
 TEST_F(QuotaRoutes, ListsTheDefaultsOfAFreshWorkspace) {
     const Json list = get("/lavant/v1/quotas")["value"];
-    EXPECT_EQ(list.size(), quota_keys_in("local").size());
+    EXPECT_EQ(list.size(), kKeys);
     const Json family = row("standardDSv2Family");
     EXPECT_EQ(family["limit"].integer(), 1000);
     EXPECT_EQ(family["subscriptionLimit"].integer(), 1000);
@@ -65,6 +66,14 @@ TEST_F(QuotaRoutes, ShowsWhatComputesHold) {
     EXPECT_EQ(row("standardDSv2Family")["used"].integer(), 32);
     EXPECT_EQ(row("total")["used"].integer(), 32);
     EXPECT_EQ(row("total", "low_priority")["used"].integer(), 0);
+}
+
+TEST_F(QuotaRoutes, HaveTheFamiliesOfTheSitesOwnSizes) {
+    const auto made = world_.call({"PUT", "/lavant/v1/sizes/rtx4090", R"({"vcpus":16,"memoryGib":64})", {}});
+    ASSERT_LT(made.status, 300) << made.body;
+    EXPECT_EQ(row("site")["limit"].integer(), 1000);
+    EXPECT_EQ(put(R"({"family":"rtx4090","cores":32})").status, 200);
+    EXPECT_EQ(row("site")["limit"].integer(), 32);
 }
 
 TEST_F(QuotaRoutes, SetsALimitOfEachLevel) {
@@ -87,7 +96,7 @@ TEST_F(QuotaRoutes, SetsALimitOfEachLevel) {
 
 TEST_F(QuotaRoutes, ShowsOtherLocationsWhereSomethingIsSet) {
     ASSERT_EQ(put(R"({"family":"total","cores":7,"location":"West Europe"})").status, 200);
-    EXPECT_EQ(get("/lavant/v1/quotas")["value"].size(), 2 * quota_keys_in("local").size());
+    EXPECT_EQ(get("/lavant/v1/quotas")["value"].size(), 2 * kKeys);
     const Json there = get("/lavant/v1/quotas?location=westeurope&family=total")["value"];
     ASSERT_EQ(there.size(), 2U);
     EXPECT_EQ(there.items()[0]["limit"].integer(), 7);
@@ -150,7 +159,7 @@ const Json* find_usage(const Json& list, std::string_view name) {
 TEST_F(QuotaRoutes, ShowsUsagesAsAzureDoes) {
     add_pool("cpu", 2, 4);
     const Json list = get(kPlace + "/usages?api-version=2023-08-01-preview");
-    EXPECT_EQ(list["value"].size(), quota_keys_in("local").size());
+    EXPECT_EQ(list["value"].size(), kKeys);
     const Json* family = find_usage(list, "Standard DSv2 Family Cluster Dedicated vCPUs");
     ASSERT_NE(family, nullptr);
     EXPECT_EQ((*family)["currentValue"].integer(), 8);
@@ -182,7 +191,7 @@ TEST_F(QuotaRoutes, ShowsTheWorkspaceTheLimitThatCounts) {
     const Json all = get(kPlace + "/usages");
     EXPECT_EQ((*find_usage(all, "Standard DSv2 Family Cluster Dedicated vCPUs"))["limit"].integer(), 1000);
     const Json quotas = get(kPlace + "/quotas");
-    EXPECT_EQ(quotas["value"].size(), quota_keys_in("local").size() + 1);
+    EXPECT_EQ(quotas["value"].size(), kKeys + 1);
 }
 
 TEST_F(QuotaRoutes, UpdatesSeveralAtOnceWithAStatusEach) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/sizes.h"
 #include "base/text.h"
 #include "core/model/region.h"
 #include "core/quota/quota_answer.h"
@@ -48,8 +49,20 @@ bool QuotaState::is_set(const QuotaKey& key) const {
     return std::ranges::any_of(set, [&key](const Quota& quota) { return quota.key == key; });
 }
 
+std::vector<QuotaKey> QuotaState::keys_in(const std::string& location) const {
+    std::vector<QuotaKey> keys = quota_keys_in(location, families_of(sizes));
+    const auto add_key = [&](const QuotaKey& key) {
+        const bool counts = key.location == location && key.family != kLocalFamily;
+        if (counts && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    };
+    for (const auto& [key, cores] : usage) add_key(key);
+    for (const Quota& quota : set) add_key(quota.key);
+    return keys;
+}
+
 Result<QuotaState> load_quotas(Context& context) {
-    QuotaState state{QuotaBook(context.settings.quota_defaults), {}, {}};
+    QuotaState state{QuotaBook(context.settings.quota_defaults), {}, {}, {}};
+    LAVANT_TRY(state.sizes, list_all_sizes(context));
     LAVANT_TRY(state.set, context.ports.reader.list_quotas());
     for (const Quota& quota : state.set) state.book.set(quota);
     LAVANT_TRY(const auto pools, context.ports.reader.list_pools());
@@ -73,12 +86,12 @@ Json quota_row(const QuotaState& state, const QuotaKey& key) {
                          {"set", state.is_set(key)}});
 }
 
-Result<QuotaWish> parse_quota_wish(const Json& body) {
+Result<QuotaWish> parse_quota_wish(const Json& body, const std::vector<Size>& sizes) {
     QuotaWish wish;
     Problems problems;
     if (body["family"].text().empty()) {
         add(problems, "family", "say which: standardDSv2Family, or 'total' for all of the location");
-    } else if (auto family = find_quota_family(body["family"].text())) {
+    } else if (auto family = find_quota_family(body["family"].text(), sizes)) {
         wish.key.family = std::move(*family);
     } else {
         add(problems, "family", family.error().message);

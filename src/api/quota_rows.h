@@ -7,6 +7,7 @@
 
 #include "api/context.h"
 #include "base/result.h"
+#include "core/model/size.h"
 #include "core/quota/quota_book.h"
 #include "wire/json.h"
 
@@ -15,10 +16,13 @@ namespace lavant::api {
 struct QuotaState {
     QuotaBook book;
     QuotaUsage usage;
-    std::vector<Quota> set;  // what somebody set
+    std::vector<Quota> set;   // what somebody set
+    std::vector<Size> sizes;  // whose families there are
 
     std::int64_t used(const QuotaKey& key) const;
     bool is_set(const QuotaKey& key) const;
+    // Of every family that a size has, and of those that are used or set all the same.
+    std::vector<QuotaKey> keys_in(const std::string& location) const;
 };
 [[nodiscard]] Result<QuotaState> load_quotas(Context& context);
 
@@ -34,7 +38,7 @@ struct QuotaWish {
     QuotaLevel level = QuotaLevel::Subscription;
 };
 // {"family","cores","location","tier","level"}; all problems at once.
-[[nodiscard]] Result<QuotaWish> parse_quota_wish(const wire::Json& body);
+[[nodiscard]] Result<QuotaWish> parse_quota_wish(const wire::Json& body, const std::vector<Size>& sizes);
 
 // Why the workspace cannot have more than the subscription; nothing if it does not.
 std::optional<std::string> above_subscription(const QuotaState& state, const Quota& quota);

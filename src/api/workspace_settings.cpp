@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "api/computes_known.h"
+#include "api/computes.h"
 #include "api/context.h"
 #include "base/text.h"
 #include "core/spec/problems.h"
@@ -104,7 +104,9 @@ Result<bool> serverless_is_on(Context& context) {
 Result<void> apply_settings(Context& context, Pool& pool) {
     LAVANT_TRY(const WorkspaceSettings settings, recent_settings(context));
     if (!settings.serverless) {
-        LAVANT_TRY(auto names, list_compute_names(context));
+        LAVANT_TRY(const auto computes, list_computes(context));
+        std::vector<std::string> names;
+        for (const StoredCompute& compute : computes) names.push_back(compute.name());
         return fail(ErrorCode::InvalidArgument, off_message(std::move(names)));
     }
     if (settings.custom_subnet.empty()) return {};

@@ -1,9 +1,8 @@
 #include "core/quota/quota_names.h"
 
-#include <algorithm>
+#include <set>
 
 #include "base/text.h"
-#include "core/model/size.h"
 #include "core/quota/quota_book.h"
 
 namespace lavant {
@@ -26,23 +25,21 @@ std::string spaced(std::string_view family) {
 
 }  // namespace
 
-const std::vector<std::string>& quota_families() {
-    static const std::vector<std::string> families = [] {
-        std::vector<std::string> found;
-        for (const Size& size : size_catalogue())
-            if (size.family != kLocalFamily && std::ranges::find(found, size.family) == found.end())
-                found.push_back(size.family);
-        return found;
-    }();
-    return families;
+std::vector<std::string> families_of(const std::vector<Size>& sizes) {
+    std::vector<std::string> found;
+    std::set<std::string_view> known{kLocalFamily, ""};
+    for (const Size& size : sizes)
+        if (known.insert(size.family).second) found.push_back(size.family);
+    return found;
 }
 
-Result<std::string> find_quota_family(std::string_view name) {
+Result<std::string> find_quota_family(std::string_view name, const std::vector<Size>& sizes) {
     if (equals_ignoring_case(name, kTotalFamily)) return std::string();
-    for (const std::string& family : quota_families())
+    std::vector<std::string> known = families_of(sizes);
+    for (const std::string& family : known)
         if (equals_ignoring_case(family, name)) return family;
-    if (const auto size = find_size(name); size && size->family != kLocalFamily) return size->family;
-    std::vector<std::string> known = quota_families();
+    for (const Size& size : sizes)
+        if (equals_ignoring_case(size.name, name) && size.family != kLocalFamily) return size.family;
     known.emplace_back(kTotalFamily);
     const auto near = nearest(name, known);
     return fail(ErrorCode::InvalidArgument,
@@ -65,10 +62,8 @@ std::string azure_name_of(const QuotaKey& key) {
     return spaced(key.family) + " Cluster " + tier + " vCPUs";
 }
 
-std::vector<QuotaKey> quota_keys_in(const std::string& location) {
-    std::vector<QuotaKey> keys;
-    std::vector<std::string> families{""};
-    families.insert(families.end(), quota_families().begin(), quota_families().end());
+std::vector<QuotaKey> quota_keys_in(const std::string& location, const std::vector<std::string>& families) {
+    std::vector<QuotaKey> keys{{location, "", Tier::Dedicated}, {location, "", Tier::LowPriority}};
     for (const std::string& family : families)
         for (const Tier tier : {Tier::Dedicated, Tier::LowPriority}) keys.push_back({location, family, tier});
     return keys;
