@@ -195,10 +195,9 @@ TEST(ArmCompute, WhatIsFixedCannotBeChanged) {
 }
 
 TEST(ArmCompute, AnInstanceIsStartedAndStoppedByItsVerbsAlone) {
-    const Json running =
-        taken(
-            put(R"({"properties":{"computeType":"ComputeInstance","properties":{"state":"Stopped","vmSize":"Standard_DS2_v2"}}})"))
-            .document;
+    const Json running = taken(put(R"({"properties":{"computeType":"ComputeInstance",)"
+                                   R"("properties":{"state":"Stopped","vmSize":"Standard_DS2_v2"}}})"))
+                             .document;
     EXPECT_EQ(running.get("properties.properties.state").text(), "Running");
     const Json stopped = with_power(running, false);
     const ArmCompute read = taken(read_stored_compute(stopped));

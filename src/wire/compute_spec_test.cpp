@@ -215,8 +215,8 @@ schedules:
   compute_start_stop:
     - action: start
       state: disabled
-      trigger: {type: recurrence, frequency: week, interval: 1, time_zone: UTC, schedule: {week_days: [Monday],
-                hours: [8], minutes: [0, 30]}}
+      trigger: {type: recurrence, frequency: week, interval: 1, time_zone: UTC,
+                schedule: {week_days: [Monday], hours: [8], minutes: [0, 30]}}
 )")["properties"]["properties"];
     EXPECT_EQ(inner["idleTimeBeforeShutdown"].text(), "PT30M");
     EXPECT_EQ(inner["enableSSO"].boolean(true), false);
