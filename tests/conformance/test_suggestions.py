@@ -13,7 +13,7 @@ SUGGESTED = re.compile(r"did you mean '([^']+)'\?")
 # What was typed may be the beginning of one option and one letter short of another: both answers are good.
 AMBIGUOUS = {"--st": {"--set", "--stream", "--status"}, "--se": {"--set"}, "--en": {"--env", "--env-var"},
              "nset": {"set"}, "uset": {"set"}, "requess": {"request"}, "requesst": {"request"},
-             "requets": {"request"}}
+             "requets": {"request"}, "estart": {"start"}, "rstart": {"start"}}
 
 
 @functools.cache

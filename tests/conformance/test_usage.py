@@ -36,7 +36,9 @@ def test_a_job_is_written_down_when_it_ends(start_server, tmp_path, write_job):
     by_job = {one["job"]: one for one in usage(server, "--by", "job")["value"]}
     assert set(by_job) == {"first", "second"}
     assert by_job["second"]["user"] == "bob" and by_job["second"]["compute"] == "serverless"
-    assert by_job["second"]["price"] > 0
+    hour = json.loads(server.cli("size", "show", "Standard_DS3_v2", "-o", "json").stdout)["price"]
+    for one in by_job.values():  # kept in millionths of a dollar
+        assert abs(one["price"] - one["nodeSeconds"] * hour / 3600) <= 1e-6, one
     total = usage(server)["total"]
     assert total["tasks"] == 2
     assert abs(total["nodeSeconds"] - sum(one["nodeSeconds"] for one in by_job.values())) < 1e-3

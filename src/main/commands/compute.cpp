@@ -130,9 +130,9 @@ void add_update(CommandLine& line, CLI::App& compute) {
 void add_attach(CommandLine& line, CLI::App& compute) {
     auto& options = line.keep<ComputeOptions>();
     options.may_exist = line.manner() == Manner::Az;
-    CLI::App& command = CommandLine::add(
-        compute, "attach", "keep a record of a machine that is elsewhere",
-        "lavant compute attach --name k8s --type kubernetes --resource-id /subscriptions/...");
+    CLI::App& command =
+        CommandLine::add(compute, "attach", "keep a record of a machine that is elsewhere",
+                         "lavant compute attach -n k8s --type kubernetes --resource-id /subscriptions/...");
     add_file(command, options);
     add_name_flag(command, options);
     add_flags(command, options, kAttached);
