@@ -103,7 +103,8 @@ Result<HttpResponse> details(History& history, Context& context, const Call& cal
     const JobHead& head = job.head;
     LAVANT_TRY(Json files, log_files(context, history, call, head.name));
     Json warnings = Json::array();
-    if (!head.warning.empty()) warnings.append(Json::object({{"message", head.warning}}));
+    for (const std::string& warning : {head.warning, head.queue_warning})
+        if (!warning.empty()) warnings.append(Json::object({{"message", warning}}));
     Json body = Json::object({{"runId", head.name},
                               {"target", "serverless"},
                               {"status", name_of(streamed_status(context, history, call, head))},

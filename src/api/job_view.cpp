@@ -81,7 +81,10 @@ std::string render_own_part(const JobHead& head) {
     time_member(out, "endedAt", head.ended_at);
     if (!head.canceled_by.empty()) text_member(out, "canceledBy", head.canceled_by);
     time_member(out, "cancelRequestedAt", head.cancel_requested_at);
-    if (!head.warning.empty()) text_member(out, "warning", head.warning);
+    if (!head.warning.empty() || !head.queue_warning.empty()) {
+        const bool both = !head.warning.empty() && !head.queue_warning.empty();
+        text_member(out, "warning", head.warning + (both ? "; " : "") + head.queue_warning);
+    }
     if (is_terminal(head.status)) {
         member(out, "usage",
                "{\"cpuMicros\":" + std::to_string(head.usage.cpu_micros) +

@@ -156,24 +156,42 @@ Result<HttpResponse> look_up_jobs(Context& context, const Call& call) {
     return json_response(200, Json::object({{"value", std::move(value)}}));
 }
 
+void add_numbers(const plane::Explanation& why, Json& body) {
+    body.set("reason", why.reason);
+    body.set("jobsAhead", why.jobs_ahead);
+    body.set("nodes", Json::object({{"needed", why.nodes_needed},
+                                    {"idle", why.nodes_idle},
+                                    {"starting", why.nodes_starting},
+                                    {"busy", why.nodes_busy},
+                                    {"max", why.nodes_max}}));
+    if (!why.quota.empty())
+        body.set("quota",
+                 Json::object({{"of", why.quota}, {"used", why.cores_used}, {"limit", why.cores_limit}}));
+    if (!why.lock.empty()) body.set("lock", why.lock);
+    if (!why.starts_at) return;
+    body.set("startsAt", to_rfc3339(*why.starts_at));
+    body.set("startsAtLeast", why.at_least);
+}
+
 void explain_job(Context& context, const SharedCall& call) {
     const auto job = load_job(context, call->param("name"));
     if (!job) return call->respond(error_response(job.error()));
-    const auto answer_with = [call, status = job->head.status](const std::string& text) {
-        call->respond(json_response(
-            200, Json::object(
-                     {{"name", call->param("name")}, {"status", name_of(status)}, {"explanation", text}})));
+    const auto answer_with = [call, status = job->head.status](const plane::Explanation& why) {
+        Json body = Json::object(
+            {{"name", call->param("name")}, {"status", name_of(status)}, {"explanation", why.text}});
+        if (status == JobStatus::Queued) add_numbers(why, body);
+        call->respond(json_response(200, body));
     };
     if (is_terminal(job->head.status)) {
         const auto& error = job->head.error;
-        return answer_with("the job has ended: " + std::string(name_of(job->head.status)) +
-                           (error ? " (" + error->code + ": " + error->message + ")" : ""));
+        return answer_with({.text = "the job has ended: " + std::string(name_of(job->head.status)) +
+                                    (error ? " (" + error->code + ": " + error->message + ")" : "")});
     }
     plane::ExplainJob event;
     event.workspace = kWorkspaceKey;
     event.name = call->param("name");
     post(context, call, std::move(event),
-         [answer_with](const plane::Answer& answer) { answer_with(answer.explanation.text); });
+         [answer_with](const plane::Answer& answer) { answer_with(answer.explanation); });
 }
 
 // --- nodes and status ---

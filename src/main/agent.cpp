@@ -129,7 +129,8 @@ Result<void> run(const Arguments& arguments) {
         .enrol_token = std::string(trim(read_file(arguments.token_file, 4096).value_or(""))),
         .boot = machine_boot + "." + random_name(),
         .machine_boot = machine_boot,
-        .host = host_name(),
+        // Until nodes have networks of their own, those on the server's machine meet on its loopback.
+        .host = is_loopback_url(arguments.server) ? "127.0.0.1" : host_name(),
         .resources = order.resources,
         .gpus = order.gpus,
         .machine_has_gpus = !host::look_at_machine().gpus.empty(),

@@ -48,7 +48,9 @@ SubmitJob serverless(const std::string& name, int instances = 1, int vcpus = 4) 
 }
 
 std::string refusal(const Outcome& out) {
-    return out.replies.empty() || out.replies[0].answer ? "" : out.replies[0].answer.error().message;
+    if (out.replies.empty() || out.replies[0].answer) return "";
+    const Error& error = out.replies[0].answer.error();
+    return error.fields.empty() ? error.message : error.fields[0].message;
 }
 
 SetQuota quota(std::int64_t cores) {

@@ -26,10 +26,12 @@ bool fits(const QuotaBook& quotas, const Size& size, const PoolTerms& terms, int
 // The most alike first: as many GPUs, then nearly as many vCPUs.
 std::string sizes_that_fit(const QuotaBook& quotas, const QuotaAsk& ask) {
     const PoolTerms& terms = ask.pool.terms;
-    const int gpus = terms.node_limit.gpus;
+    const auto asked = find_size(ask.pool.size);
+    const int gpus = asked ? asked->resources.gpus : terms.node_limit.gpus;
     std::vector<const Size*> found;
     for (const Size& size : size_catalogue())
-        if (size.name != ask.pool.size && fits(quotas, size, terms, ask.nodes)) found.push_back(&size);
+        if (size.name != ask.pool.size && size.retired_on.empty() && fits(quotas, size, terms, ask.nodes))
+            found.push_back(&size);
     std::ranges::stable_sort(found, {}, [&](const Size* size) {
         return std::pair(std::abs(size->resources.gpus - gpus),
                          std::abs(size->resources.cpu_millis / 1000 - terms.vcpus));
@@ -44,11 +46,9 @@ std::string sizes_that_fit(const QuotaBook& quotas, const QuotaAsk& ask) {
 }
 
 std::string yaml_that_works(const QuotaAsk& ask, std::int64_t count) {
-    if (ask.word == "instance_count")
-        return "\nThis would run:\n\nresources:\n  instance_type: " + ask.pool.size +
-               "\n  instance_count: " + std::to_string(count) + "\n";
-    return "\nThis would be made:\n\nsize: " + ask.pool.size + "\n" + ask.word + ": " +
-           std::to_string(count) + "\n";
+    const std::string size = ask.pool.size + ", " + ask.word + ": " + std::to_string(count) + "}";
+    if (ask.word == "instance_count") return " This would run: resources: {instance_type: " + size;
+    return " This would be made: {size: " + size;
 }
 
 }  // namespace
@@ -84,7 +84,9 @@ Result<const QuotaKey*> check_limits(const QuotaBook& quotas, const QuotaUsage& 
                       (most == 1 ? " fits" : " fit") + ". Lower " + ask.word + " to " + std::to_string(most) +
                       ", or ask for quota: " + how_to_ask(key, needed) + "." + yaml_that_works(ask, most);
         }
-        return fail(Error{ErrorCode::InvalidArgument, message, {{ask.field, message, 0, 0}}});
+        return fail(Error{ErrorCode::InvalidArgument,
+                          "there is not enough quota",
+                          {{ask.field, std::move(message), 0, 0}}});
     }
     return short_now;
 }
