@@ -132,7 +132,7 @@ void add_attach(CommandLine& line, CLI::App& compute) {
     options.may_exist = line.manner() == Manner::Az;
     CLI::App& command =
         CommandLine::add(compute, "attach", "keep a record of a machine that is elsewhere",
-                         "lavant compute attach -n k8s --type kubernetes --resource-id /subscriptions/...");
+                         "lavant compute attach -n k8s --type kubernetes --resource-id /subscriptions/S");
     add_file(command, options);
     add_name_flag(command, options);
     add_flags(command, options, kAttached);
