@@ -320,7 +320,7 @@ TEST_F(ComputeRoutes, SaysWhyAClusterDoesNotGrow) {
     WriteBatch batch;
     batch.jobs_changed.push_back(job.head);
     ASSERT_TRUE(world_.store.commit(batch));
-    world_.explanation = {.reason = "quota", .text = "waits for quota"};
+    world_.explanation = {.reason = "quota", .text = "waits for quota. It needs 1 node."};
     const Json shown = parsed(ask("GET", "cpu-cluster"));
     EXPECT_EQ(shown.get("properties.lavant.notGrowing").text(), "job train waits for quota");
     EXPECT_EQ(shown.get("properties.properties.errors").items()[0].get("error.code").text(),

@@ -12,7 +12,8 @@ OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]+")
 SUGGESTED = re.compile(r"did you mean '([^']+)'\?")
 # What was typed may be the beginning of one option and one letter short of another: both answers are good.
 AMBIGUOUS = {"--st": {"--set", "--stream", "--status"}, "--se": {"--set"}, "--en": {"--env", "--env-var"},
-             "nset": {"set"}, "uset": {"set"}}
+             "nset": {"set"}, "uset": {"set"}, "estart": {"start"}, "rstart": {"start"},
+             "requess": {"request"}, "requesst": {"request"}, "requets": {"request"}}
 
 
 @functools.cache
