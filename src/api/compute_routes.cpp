@@ -249,6 +249,16 @@ void write_compute(Context& context, const SharedCall& call, wire::ComputeReques
          });
 }
 
+// All that can be said of a PUT without making it: quota and locks are judged when it is made.
+Result<HttpResponse> validate(Context& context, const Call& call) {
+    LAVANT_TRY(const Planned planned, plan_write(context, call, wire::ComputeRequest::Put));
+    Json body = Json::object({{"valid", true}, {"exists", !planned.event.is_new}});
+    body.set("warnings", planned.document.get("lavant.warnings").is_null()
+                             ? Json::array()
+                             : planned.document.get("lavant.warnings"));
+    return json_response(200, body);
+}
+
 void put_compute(Context& context, const SharedCall& call) {
     write_compute(context, call, wire::ComputeRequest::Put);
 }
@@ -284,6 +294,8 @@ void add_compute_routes(Router& router, Context& context) {
     router.add("PUT", one, later(Need::Contributor, put_compute));
     router.add("PATCH", one, later(Need::Contributor, patch_compute));
     router.add("DELETE", one, later(Need::Contributor, delete_compute));
+    router.add("POST", "/lavant/v1/computes/{name}/validate",
+               answer_now(context, Need::Contributor, validate));
 }
 
 }  // namespace lavant::api

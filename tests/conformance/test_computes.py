@@ -363,6 +363,16 @@ def test_an_instance_is_started_and_stopped(server, cluster, write_job):
     assert "only a computeinstance" in server.cli("compute", "stop", other).stderr
 
 
+def test_a_job_on_an_instance_outlives_its_stop(server, cluster, write_job):
+    name = cluster("--type", "computeinstance", name=unique("box"))
+    job = submitted_name(server.cli("job", "create", "-f", write_job("sleep 600", compute=name)))
+    server.wait_status(job, {"Running"})
+    assert server.cli("compute", "stop", name).returncode == 0
+    assert shown(server, name)["state"] == "Stopped" and server.status_of(job) == "Running"
+    assert server.cli("job", "cancel", job).returncode == 0
+    wait_for(lambda: nodes(server, name) == [], "the stopped instance without a node")
+
+
 # --- secrets, tables, az ---
 
 def test_no_password_is_kept(server, cluster, tmp_path):
