@@ -103,6 +103,11 @@ bool keeps_from_growing(const std::string& reason) {
     return reason == "lock" || reason == "quota" || reason == "room" || reason == "node_start_failed";
 }
 
+// What it waits for; what it needs and who is ahead of it is the job's own affair.
+std::string first_part(const std::string& explanation) {
+    return explanation.substr(0, explanation.find(". It needs"));
+}
+
 void get_compute(Context& context, const SharedCall& call) {
     const std::string& name = call->param("name");
     if (is_no_compute(name)) return call->respond(json_response(200, stand_in(*call)));
@@ -125,7 +130,7 @@ void get_compute(Context& context, const SharedCall& call) {
     const bool taken =
         context.ports.post(std::move(event), [answer, live, job](Result<plane::Answer> said) mutable {
             if (said && keeps_from_growing(said->explanation.reason))
-                live.not_growing = "job " + job + " " + said->explanation.text;
+                live.not_growing = "job " + job + " " + first_part(said->explanation.text);
             answer(std::move(live));
         });
     if (!taken) answer(std::move(live));  // A view without its reason is better than none.
@@ -244,6 +249,16 @@ void write_compute(Context& context, const SharedCall& call, wire::ComputeReques
          });
 }
 
+// All that can be said of a PUT without making it: quota and locks are judged when it is made.
+Result<HttpResponse> validate(Context& context, const Call& call) {
+    LAVANT_TRY(const Planned planned, plan_write(context, call, wire::ComputeRequest::Put));
+    Json body = Json::object({{"valid", true}, {"exists", !planned.event.is_new}});
+    body.set("warnings", planned.document.get("lavant.warnings").is_null()
+                             ? Json::array()
+                             : planned.document.get("lavant.warnings"));
+    return json_response(200, body);
+}
+
 void put_compute(Context& context, const SharedCall& call) {
     write_compute(context, call, wire::ComputeRequest::Put);
 }
@@ -279,6 +294,8 @@ void add_compute_routes(Router& router, Context& context) {
     router.add("PUT", one, later(Need::Contributor, put_compute));
     router.add("PATCH", one, later(Need::Contributor, patch_compute));
     router.add("DELETE", one, later(Need::Contributor, delete_compute));
+    router.add("POST", "/lavant/v1/computes/{name}/validate",
+               answer_now(context, Need::Contributor, validate));
 }
 
 }  // namespace lavant::api

@@ -213,6 +213,22 @@ TEST_F(ComputeRoutes, RefusesWhatIsFixedAndWhatIsWrongAndChangesNothing) {
     EXPECT_EQ(all(), before);
 }
 
+TEST_F(ComputeRoutes, ValidatesWithoutMakingAnything) {
+    const auto check = [&](const std::string& name, const std::string& properties) {
+        return world_.call({"POST",
+                            "/lavant/v1/computes/" + name + "/validate",
+                            R"({"location":"westus","properties":{)" + properties + "}}",
+                            {}});
+    };
+    const Json good = parsed(check("cpu-cluster", R"("computeType":"AmlCompute")"));
+    EXPECT_TRUE(good["valid"].boolean());
+    EXPECT_FALSE(good["exists"].boolean(true));
+    EXPECT_EQ(good["warnings"].size(), 1U);
+    EXPECT_EQ(check("a_b", R"("computeType":"AmlCompute")").status, 400);
+    EXPECT_EQ(check("cpu-cluster", "").status, 400);
+    EXPECT_EQ(ask("GET", "cpu-cluster").status, 404);
+}
+
 TEST_F(ComputeRoutes, DeletesAndSaysWhatThereIs) {
     ASSERT_EQ(put("cpu-cluster").status, 201);
     EXPECT_EQ(ask("DELETE", "Cpu-Cluster?underlyingResourceAction=Delete").status, 200);
@@ -320,7 +336,7 @@ TEST_F(ComputeRoutes, SaysWhyAClusterDoesNotGrow) {
     WriteBatch batch;
     batch.jobs_changed.push_back(job.head);
     ASSERT_TRUE(world_.store.commit(batch));
-    world_.explanation = {.reason = "quota", .text = "waits for quota"};
+    world_.explanation = {.reason = "quota", .text = "waits for quota. It needs 1 node."};
     const Json shown = parsed(ask("GET", "cpu-cluster"));
     EXPECT_EQ(shown.get("properties.lavant.notGrowing").text(), "job train waits for quota");
     EXPECT_EQ(shown.get("properties.properties.errors").items()[0].get("error.code").text(),

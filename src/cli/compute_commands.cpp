@@ -41,7 +41,8 @@ std::int64_t nodes_that_are(const Json& compute, std::string_view how) {
 
 // "3 (0-4)"
 std::string nodes_in_short(const Json& compute) {
-    if (!is_cluster(compute)) return is_instance(compute) ? "1" : "";
+    if (is_instance(compute)) return compute["state"].text() == "Stopped" ? "0" : "1";
+    if (!is_cluster(compute)) return {};
     return fmt::format("{} ({}-{})", compute["lavant"]["current_node_count"].integer(),
                        compute["min_instances"].integer(), compute["max_instances"].integer());
 }
@@ -117,9 +118,13 @@ void say_compute_warnings(const Json& arm, const Console& console) {
 std::string render_compute_line(const Json& compute) {
     std::string line =
         fmt::format("{}  {}", printable(compute["name"].text()), printable(compute["type"].text()));
-    if (is_cluster(compute))
-        line += fmt::format("  {}  {} to {} nodes", printable(compute["size"].text()),
-                            compute["min_instances"].integer(), compute["max_instances"].integer());
+    if (is_cluster(compute)) {
+        const std::int64_t least = compute["min_instances"].integer();
+        const std::int64_t most = compute["max_instances"].integer();
+        line +=
+            fmt::format("  {}  {}{} node{}", printable(compute["size"].text()),
+                        least == most ? "always " : fmt::format("{} to ", least), most, most == 1 ? "" : "s");
+    }
     if (is_instance(compute))
         line += fmt::format("  {}  {}", printable(compute["size"].text()), state_of(compute));
     return line + "\n";

@@ -76,7 +76,7 @@ TEST(ListComputes, FitsEightyColumnsAndFollowsPages) {
     ASSERT_EQ(lines.size(), 5U) << text;
     EXPECT_EQ(lines[0], "NAME                      TYPE             SIZE             NODES    STATE");
     EXPECT_EQ(lines[1], "a23456789012345678901234  amlcompute       Standard_DS3_v2  3 (0-4)  resizing");
-    EXPECT_EQ(lines[2], "my-box                    computeinstance  Standard_DS3_v2  1        Stopped");
+    EXPECT_EQ(lines[2], "my-box                    computeinstance  Standard_DS3_v2  0        Stopped");
     EXPECT_TRUE(lines[3].ends_with("attached"));
     for (const auto line : lines) EXPECT_LE(line.size(), 80U);
 }

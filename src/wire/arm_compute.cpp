@@ -34,6 +34,7 @@ constexpr std::array kOfCluster = {"osType",
                                    "remoteLoginPortPublicAccess",
                                    "enableNodePublicIp",
                                    "nodeSharing"};
+constexpr std::array kOfScale = {"minNodeCount", "maxNodeCount", "nodeIdleTimeBeforeScaleDown"};
 constexpr std::array kOfInstance = {"vmSize",
                                     "subnet",
                                     "applicationSharingPolicy",
@@ -236,8 +237,7 @@ void read_subnet(Reader& reader, Json& inner, ArmCompute& out) {
 
 void read_scale(Reader& reader, Json& inner, ArmCompute& out) {
     const std::string scale_path = std::string(kInner) + "scaleSettings";
-    Json scale = only(reader.object(inner, "scaleSettings", scale_path),
-                      std::array{"minNodeCount", "maxNodeCount", "nodeIdleTimeBeforeScaleDown"});
+    Json scale = only(reader.object(inner, "scaleSettings", scale_path), kOfScale);
     set_default(scale, "minNodeCount", kDefaultNodesMin);
     set_default(scale, "maxNodeCount", kDefaultNodesMax);
     set_default(scale, "nodeIdleTimeBeforeScaleDown", kDefaultIdleSeconds);
@@ -257,7 +257,7 @@ void read_scale(Reader& reader, Json& inner, ArmCompute& out) {
     out.nodes_max = static_cast<int>(*asked.nodes_max);
     out.idle_before_release = std::chrono::seconds(*asked.idle_seconds);
     scale.set("nodeIdleTimeBeforeScaleDown", to_iso_duration(out.idle_before_release));
-    inner.set("scaleSettings", std::move(scale));
+    inner.set("scaleSettings", only(scale, kOfScale));
 }
 
 void read_cluster_ssh(Reader& reader, Json& inner) {
@@ -312,8 +312,7 @@ void read_instance(Reader& reader, Json& properties, ArmCompute& out) {
         reader.boolean(inner[key], std::string(kInner) + key);
     for (const char* key : {"sshSettings", "personalComputeInstanceSettings", "schedules", "setupScripts"})
         static_cast<void>(reader.object(inner, key, std::string(kInner) + key));
-    inner.set("state", out.running ? "Running" : "Stopped");
-    properties.set("properties", std::move(inner));
+    properties.set("properties", only(inner, kOfInstance).set("state", out.running ? "Running" : "Stopped"));
 }
 
 void read_attached(Reader& reader, Json& properties) {
@@ -356,7 +355,7 @@ ArmCompute read_document(Reader& reader, const Json& sent, ComputeKind kind) {
         reader.text(said["description"], "properties.description", spec::kComputeDescriptionBytes);
     if (!description.empty()) properties.set("description", description);
     if (!said["resourceId"].is_null()) properties.set("resourceId", said["resourceId"]);
-    if (!said["properties"].is_null()) properties.set("properties", said["properties"]);
+    properties.set("properties", said["properties"].is_null() ? Json::object() : said["properties"]);
     if (kind == ComputeKind::Cluster) {
         read_cluster(reader, properties, out);
     } else if (kind == ComputeKind::Instance) {

@@ -166,10 +166,16 @@ TEST(ComputeFile, TellsAllProblemsAtOnce) {
 TEST(ComputeFile, ChecksNetworkSshAndIdentity) {
     check_problem(kCluster + "network_settings: {vnet_name: v}\n", "network_settings.subnet@3:19 is missing");
     check_problem(kCluster + "network_settings: {subnet: s}\n", "network_settings.vnet_name@3:19 is missing");
-    EXPECT_EQ(body_of(kCluster + "network_settings: {subnet: /subscriptions/a/b}\n")
+    const std::string id =
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
+    EXPECT_EQ(body_of(kCluster + "network_settings: {subnet: " + id + "}\n")
                   .get("properties.properties.subnet.id")
                   .text(),
-              "/subscriptions/a/b");
+              id);
+    check_problem(kCluster + "network_settings: {subnet: /subscriptions/a/b}\n",
+                  "network_settings.subnet@3:28 is no id of a subnet");
+    check_problem(kCluster + "network_settings: {vnet_name: v, subnet: a/b}\n",
+                  "network_settings.subnet@3:42 is no subnet");
     check_problem(kCluster + "ssh_settings: {ssh_key_value: k}\n",
                   "ssh_settings.admin_username@3:15 is missing");
     check_problem(kCluster + "identity: {type: managed}\n", "identity.type@3:18 cannot be 'managed'");

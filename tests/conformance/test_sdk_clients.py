@@ -7,7 +7,7 @@ import pytest
 from conftest import clean_environment, shared_folder
 from test_env import evaluate
 
-CLIENTS = ["b_command_job", "g_failures", "h_blob_edge"]
+CLIENTS = ["a_compute", "b_command_job", "g_failures", "h_blob_edge"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/model/lock_scope.h"
 #include "core/model/region.h"
 #include "core/model/size.h"
 #include "core/spec/compute_reading.h"
@@ -92,11 +93,21 @@ void read_network(Fields& parent, ComputeSpec& spec) {
     fields.ignore({"public_ip_address", "private_ip_address"});
     fields.finish();
     const bool whole_id = network.subnet.starts_with("/");
+    const std::string id =
+        whole_id ? network.subnet
+                 : "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/" +
+                       network.vnet_name + "/subnets/" + network.subnet;
     if (!network.vnet_name.empty() && network.subnet.empty()) {
         fields.problem("subnet", "is missing; say which subnet of " + network.vnet_name + " it is");
     } else if (network.vnet_name.empty() && !network.subnet.empty() && !whole_id) {
         fields.problem("vnet_name", "is missing; say whose subnet it is, or give the subnet's whole id");
     }
+    const bool named = whole_id || (!network.vnet_name.empty() && !network.subnet.empty());
+    if (named && !is_subnet_id(id))
+        fields.problem("subnet", whole_id
+                                     ? "is no id of a subnet: /subscriptions/S/resourceGroups/G/providers/"
+                                       "Microsoft.Network/virtualNetworks/V/subnets/NAME"
+                                     : "is no subnet: a name has a character that names do not have");
     if (!network.subnet.empty()) spec.network = std::move(network);
 }
 

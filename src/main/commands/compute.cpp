@@ -48,7 +48,7 @@ constexpr Flag kWhole[] = {
 };
 constexpr Flag kAttached[] = {
     {"-t,--type", "type", "kubernetes, virtualmachine, synapsespark, ...", "TYPE"},
-    {"--resource-id", "resource_id", "what is attached: /subscriptions/…", "ID"},
+    {"--resource-id", "resource_id", "what is attached: /subscriptions/...", "ID"},
     {"--namespace", "namespace", "of a Kubernetes cluster; default if left out", "NAME"},
     {"--description", "description", "what it is for", "TEXT"},
     {"--admin-username", "ssh_settings.admin_username", "who may log in with SSH", "USER"},
@@ -132,7 +132,7 @@ void add_attach(CommandLine& line, CLI::App& compute) {
     options.may_exist = line.manner() == Manner::Az;
     CLI::App& command =
         CommandLine::add(compute, "attach", "keep a record of a machine that is elsewhere",
-                         "lavant compute attach -n k8s --type kubernetes --resource-id /subscriptions/S");
+                         "lavant compute attach --name k8s --type kubernetes --resource-id ID");
     add_file(command, options);
     add_name_flag(command, options);
     add_flags(command, options, kAttached);
