@@ -272,7 +272,6 @@ void delete_compute(Context& context, const SharedCall& call) {
     plane::DeleteCompute event;
     event.workspace = kWorkspaceKey;
     event.name = compute->name();
-    event.arm_id = to_lower(compute_arm_id(workspace_of(*call), compute->name()));
     event.who = call->caller.user;
     post(context, call, std::move(event), [call](const plane::Answer&) {
         HttpResponse response;

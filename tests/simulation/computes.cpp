@@ -87,7 +87,7 @@ void World::put_cluster(bool is_new, int nodes_min, int nodes_max) {
 
 void World::delete_cluster() {
     auto gone = std::make_shared<bool>(false);
-    post(plane::DeleteCompute{.workspace = "w", .name = "c", .arm_id = kCluster, .who = "user"},
+    post(plane::DeleteCompute{.workspace = "w", .name = "c", .who = "user"},
          [this, gone](const Result<app::Answer>& answer) {
              *gone = !dying_ && (answer || answer.error().code == ErrorCode::NotFound);
          });

@@ -47,18 +47,18 @@ struct DeleteJob {  // one that has ended: its rows at once, its files afterward
     std::optional<Job> stored;  // likewise
 };
 // Makes a compute, or changes one. `asset` is what a user wrote, of kind "computes"; `pool` is what the
-// scheduler has of it: none for attached machines, whose nodes are not ours.
+// scheduler has of it: one without nodes for attached machines, whose nodes are not ours.
 struct PutCompute {
     Ticket ticket = 0;
     Asset asset;
-    std::optional<Pool> pool;
-    bool is_new = false;  // the name must be free; otherwise it must be there
+    std::optional<Pool> pool;  // its version is the one that the change was made from; 0: whatever is there
+    bool is_new = false;       // the name must be free; otherwise it must be there
+    std::string who;
 };
 struct DeleteCompute {
     Ticket ticket = 0;
     std::string workspace;
     std::string name;
-    std::string arm_id;  // lower case, for locks on what has no pool
     std::string who;
 };
 struct SetQuota {
@@ -69,6 +69,7 @@ struct SetQuota {
 struct PutLock {
     Ticket ticket = 0;
     Lock lock;
+    std::string who;
 };
 struct DeleteLock {
     Ticket ticket = 0;
@@ -148,7 +149,8 @@ using Event = std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, PutCompute,
 
 // Why a job is where it is, in numbers and in words.
 struct Explanation {
-    std::string reason;  // "quota", "nodes", "gang", "lock", "room", "node_start", "place", "" if it runs
+    // "quota", "nodes", "gang", "lock", "room", "node_start", "node_start_failed", "turn"; "" if it runs
+    std::string reason;
     std::string text;
     std::int64_t jobs_ahead = 0;
     int nodes_needed = 0;
