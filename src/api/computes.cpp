@@ -119,7 +119,8 @@ Result<PlannedCompute> plan_compute_pool(Context& context, const WorkspaceName& 
     pool.nodes_min = compute.nodes_min;
     pool.nodes_max = compute.nodes_max;
     pool.idle_before_release = compute.idle_before_release;
-    plane::FittedCluster fitted = plane::fit_cluster(size, compute.nodes_max, context.settings.capacity);
+    plane::FittedCluster fitted =
+        plane::fit_cluster(size, compute.nodes_min, compute.nodes_max, context.settings.capacity);
     pool.node_resources = fitted.node_resources;
     pool.terms.node_limit = fitted.node_limit;
     planned.warning = std::move(fitted.warning);

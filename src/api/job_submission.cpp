@@ -180,6 +180,9 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (job.instance_count < 1 || job.instance_count > limits::kInstancesPerJob)
         add(problems, "properties.resources.instanceCount",
             "must be from 1 to " + std::to_string(limits::kInstancesPerJob));
+    else if (job.process_count > limits::kTasksPerNode)
+        add(problems, "properties.distribution.processCountPerInstance",
+            "a node runs at most " + std::to_string(limits::kTasksPerNode) + " processes; use more nodes");
     else if (job.instance_count * std::max(1, job.process_count) > limits::kInstancesPerJob)
         add(problems, "properties.distribution.processCountPerInstance",
             "nodes times processes must not exceed " + std::to_string(limits::kInstancesPerJob));

@@ -19,6 +19,7 @@ inline constexpr std::uint64_t kJobLogBytes = 1ULL << 30;   // per job, configur
 inline constexpr std::size_t kInboxEvents = 65'536;
 inline constexpr std::size_t kBatchEvents = 256;
 inline constexpr int kInstancesPerJob = 1'000;
+inline constexpr int kTasksPerNode = 64;
 inline constexpr int kLostAttempts = 100;  // a job that loses its node so often may be the cause
 inline constexpr std::size_t kBlobNamePartBytes = 245;  // a file's name, with room for a side file's suffix
 inline constexpr std::size_t kJobNameChars = 240;       // "dcid.NAME" is a folder of artifacts

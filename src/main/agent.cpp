@@ -11,6 +11,7 @@
 #include "adapters/sandbox_linux/linux_sandbox.h"
 #include "agent/loop.h"
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "host/machine.h"
@@ -25,7 +26,6 @@ constexpr int kUsage = 2;
 constexpr const char* kUsageLine =
     "usage: lavant agent --node N --folder /DIR --server URL --ca FILE [--token-file FILE] "
     "[--memory-bytes N] [--no-sandbox] [--no-cgroups]";
-constexpr int kTasksPerNode = 64;
 constexpr uid_t kFirstUser = 200'000;
 constexpr std::int64_t kNodesWithOwnUsers = 10'000;
 
@@ -109,9 +109,9 @@ Result<void> run(const Arguments& arguments) {
                sandbox_linux::LinuxSandbox::make(
                    {.folder = arguments.folder + "/sandbox",
                     .name = "node-" + std::to_string(arguments.node),
-                    .first_user =
-                        kFirstUser + static_cast<uid_t>(arguments.node % kNodesWithOwnUsers) * kTasksPerNode,
-                    .tasks_max = kTasksPerNode,
+                    .first_user = kFirstUser + static_cast<uid_t>(arguments.node % kNodesWithOwnUsers) *
+                                                   limits::kTasksPerNode,
+                    .tasks_max = limits::kTasksPerNode,
                     .allow_namespaces = arguments.sandbox,
                     .allow_cgroups = arguments.cgroups,
                     .memory_bytes = arguments.memory_bytes}));
@@ -135,7 +135,7 @@ Result<void> run(const Arguments& arguments) {
         .gpus = order.gpus,
         .machine_has_gpus = !host::look_at_machine().gpus.empty(),
         .confined = arguments.sandbox};
-    settings.machine.tasks_max = kTasksPerNode;
+    settings.machine.tasks_max = limits::kTasksPerNode;
     if (is_loopback_url(arguments.server)) settings.machine.wake_grace = std::chrono::seconds(60);
     agent::Loop loop(std::move(settings), {*link, *link, *sandbox, clock});
     LAVANT_TRY_VOID(loop.start());

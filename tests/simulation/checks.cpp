@@ -53,9 +53,7 @@ void World::check_step() {
         fail("quotas or locks differ from the table");
     if (live != stored) fail("the live index differs from the tables");
     Resources promised;
-    for (const Node& node : loop_->plane().rows().nodes)
-        for (const Pool& pool : loop_->plane().rows().pools)
-            if (pool.id == node.pool) promised += pool.node_resources;
+    for (const Node& node : live.nodes) promised += node.cost;
     if (!promised.fits_in({.cpu_millis = 5000, .memory_bytes = 50})) fail("more is promised than there is");
     check_computes(live);
 }

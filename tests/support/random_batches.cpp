@@ -158,6 +158,7 @@ void RandomBatches::change_node(WriteBatch& batch) {
     node.enrolled = chance(50);
     node.idle_since = maybe_instant();
     node.boot = text();
+    node.cost = {number(0, 9'000), number(0, 1LL << 40), static_cast<int>(number(0, 8))};
     node.reason = text();
     node.gpus = text();
     batch.nodes.push_back(node);

@@ -77,6 +77,9 @@ Node read_node(Run& row) {
     node.idle_since = row.read_optional_instant();
     node.reason = row.read_text();
     node.gpus = row.read_text();
+    node.cost.cpu_millis = row.read_integer();
+    node.cost.memory_bytes = row.read_integer();
+    node.cost.gpus = row.read_int();
     return node;
 }
 

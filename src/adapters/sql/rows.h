@@ -20,7 +20,8 @@ inline constexpr const char* kTaskColumns =
     "task.job, task.attempt, task.node_index, task.version, task.node, task.phase, task.task_end, "
     "task.assigned_at, task.gpus";
 inline constexpr const char* kNodeColumns =
-    "id, version, pool, state, enrolled, boot, protections, requested_at, idle_since, reason, gpus";
+    "id, version, pool, state, enrolled, boot, protections, requested_at, idle_since, reason, gpus, "
+    "cost_cpu_millis, cost_memory_bytes, cost_gpus";
 inline constexpr const char* kPoolColumns =
     "id, version, workspace, key, size, cpu_millis, memory_bytes, gpus, nodes_min, nodes_max, "
     "idle_before_release, terms, leaving";

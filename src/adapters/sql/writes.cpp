@@ -134,16 +134,20 @@ Result<void> write_task(Database& database, const Task& task) {
 Result<void> write_node(Database& database, const Node& node) {
     static constexpr const char* kInsert =
         "INSERT INTO node (version, pool, state, enrolled, boot, protections, requested_at, idle_since, "
-        "reason, gpus, id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        "reason, gpus, cost_cpu_millis, cost_memory_bytes, cost_gpus, id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     static constexpr const char* kUpdate =
         "UPDATE node SET version = ?, pool = ?, state = ?, enrolled = ?, boot = ?, protections = ?,"
-        " requested_at = ?, idle_since = ?, reason = ?, gpus = ? WHERE id = ? AND version = ?";
+        " requested_at = ?, idle_since = ?, reason = ?, gpus = ?, cost_cpu_millis = ?, cost_memory_bytes = "
+        "?, cost_gpus = ?"
+        " WHERE id = ? AND version = ?";
     const bool is_new = node.version == 1;
     Run run(database.constant(is_new ? kInsert : kUpdate));
     run.integer(node.version).integer(node.pool.value).integer(static_cast<int>(node.state));
     run.integer(node.enrolled ? 1 : 0).text(node.boot).text(node.protections).instant(node.requested_at);
-    run.instant(node.idle_since).text(node.reason).text(node.gpus).integer(node.id.value);
+    run.instant(node.idle_since).text(node.reason).text(node.gpus);
+    run.integer(node.cost.cpu_millis).integer(node.cost.memory_bytes).integer(node.cost.gpus);
+    run.integer(node.id.value);
     if (!is_new) run.integer(node.version - 1);
     return expect_one(run.execute(), "node", node.id.value);
 }

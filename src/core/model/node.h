@@ -69,6 +69,7 @@ struct Node {
     std::optional<Instant> idle_since;
     std::string reason;     // why it is in this state, in words
     std::string gpus = {};  // names of the devices that are its own, by commas
+    Resources cost = {};    // what it was promised of the machine when it was asked for
     bool operator==(const Node&) const = default;
 };
 

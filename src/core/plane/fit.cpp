@@ -41,7 +41,7 @@ Fitted fit_to_machine(const Size& size, int instances, const Resources& capacity
     return fitted;
 }
 
-FittedCluster fit_cluster(const Size& size, int nodes_max, const Resources& capacity) {
+FittedCluster fit_cluster(const Size& size, int nodes_min, int nodes_max, const Resources& capacity) {
     const Resources& asked = size.resources;
     const int nodes = std::max(1, nodes_max);
     const std::int64_t whole = round_memory(capacity.memory_bytes);
@@ -64,6 +64,9 @@ FittedCluster fit_cluster(const Size& size, int nodes_max, const Resources& capa
     if (sure != fitted.node_limit)
         fitted.warning += (fitted.warning.empty() ? "" : "; ") + std::string("with all ") +
                           std::to_string(nodes) + " nodes at work each is sure of " + lacking(sure, asked);
+    // Nodes that are always there would keep everybody else away for ever: they take nothing but their GPUs,
+    // and share the machine with whatever runs beside them.
+    if (nodes_min > 0) fitted.node_resources.cpu_millis = fitted.node_resources.memory_bytes = 0;
     const int at_once = sure.gpus == 0 ? nodes : capacity.gpus / sure.gpus;
     if (at_once < nodes)
         fitted.warning += (fitted.warning.empty() ? "" : "; ") + std::string("the machine has GPUs for ") +

@@ -25,7 +25,7 @@ struct FittedCluster {
 
 // A cluster that may grow to `nodes_max` nodes of this size. All of them fit the machine at once, except for
 // GPUs: a node that is to have one has one, and others wait.
-FittedCluster fit_cluster(const Size& size, int nodes_max, const Resources& capacity);
+FittedCluster fit_cluster(const Size& size, int nodes_min, int nodes_max, const Resources& capacity);
 
 // What a node of this pool may use at most.
 inline const Resources& node_limit_of(const Pool& pool) {

@@ -39,7 +39,7 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
             changed_pools_.insert(row.id);
         }
         pools_[row.id].row = row;
-        if (!row.leaving) pool_keys_[row.workspace + '\n' + row.key] = row.id;
+        if (!row.leaving) pool_keys_[index_of(row)] = row.id;
         scheduler_.put_pool(row);
     }
     apply_locks();
@@ -55,7 +55,7 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
         node.stored = row;
         node.last_heard = now;
         node.last_effect = now;
-        scheduler_.node_added(row.id, row.pool);
+        scheduler_.node_added(row.id, row.pool, row.cost);
         if (row.state == NodeState::Idle || row.state == NodeState::Busy) scheduler_.node_ready(row.id);
         for (const std::string_view gpu : split(row.gpus, ',')) free_gpus_.erase(std::string(gpu));
     }
@@ -72,7 +72,8 @@ Plane::Plane(Settings settings, const LiveRows& rows, Instant now) : Plane(std::
         if (node.row.state == NodeState::Draining) {
             scheduler_.node_leaves(id);
             // Nobody stops it yet: it was evicted, and its tasks may still have their grace.
-            if (!has_effect_for(id)) node.evicted_by = now + settings_.stop_grace;
+            if (!has_effect_for(id)) node.evicted_by = now + grace_of(node) + settings_.lease_margin;
+            node.evicted = node.evicted_by.has_value();
         }
         set_due(node, due_of(node));
     }
@@ -85,7 +86,8 @@ void Plane::load_tasks(const LiveRows& rows) {
         tasks_[row.ref] = row;
         LiveJob& job = jobs_.at(row.ref.job);
         job.tasks.push_back(row.ref);
-        job.may_have_staged |= row.end.has_outputs || row.phase == TaskPhase::Finalizing;
+        job.may_have_staged |=
+            row.end.has_outputs || row.phase == TaskPhase::Finalizing || row.phase == TaskPhase::Lost;
         const auto node = nodes_.find(row.node);
         if (row.phase != TaskPhase::Ended && row.phase != TaskPhase::Lost) {
             CHECK(node != nodes_.end(), "a task that has not ended has a node");

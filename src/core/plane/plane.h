@@ -86,6 +86,7 @@ class Plane {
         std::string host;
         std::set<TaskRef> tasks;
         std::optional<Instant> evicted_by;  // its tasks have until then to end
+        bool evicted = false;               // it went that way
         std::optional<Instant> due;         // its place in due_
     };
     class Carrier;  // carries out what the scheduler decides
@@ -134,6 +135,7 @@ class Plane {
     bool runs_out_of_tries(const LiveJob& job, const Task& failed) const;
     const Pool* find_pool(const Pool& wanted) const;
     PoolId pool_for(const Pool& wanted);
+    static std::string index_of(const Pool& pool);
     void remember_name(const JobHead& head);
     void forget_name(const JobHead& head);
     JobId find_name(const std::string& workspace, const std::string& name) const;
@@ -155,6 +157,7 @@ class Plane {
     void drain_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
     void evict_node(LiveNode& node, std::string reason, Instant now, Outcome& out);
     void stop_when_empty(LiveNode& node, Outcome& out);
+    Duration grace_of(const LiveNode& node) const;
     void node_did_not_start(LivePool& pool, const std::string& why, Instant now);
     void check_nodes(Instant now, Outcome& out);
     void check_node(LiveNode& node, Instant now, Outcome& out);
@@ -171,7 +174,7 @@ class Plane {
     [[nodiscard]] Result<void> check_compute(const PutCompute& event, const Pool& wanted) const;
     void record_lock(const Lock& lock, std::string what, const std::string& who, Instant now, Outcome& out);
     void record_compute(const Pool& pool, std::string what, std::string detail, Instant now, Outcome& out);
-    [[nodiscard]] Result<void> check_compute_quota(const Pool& pool, std::int64_t held) const;
+    [[nodiscard]] Result<void> check_compute_quota(const Pool& pool, const Pool* before) const;
 
     // plane_schedule.cpp: what the scheduler decides is carried out
     void place_job(LiveJob& job, const std::vector<NodeId>& nodes, Instant now, Outcome& out);

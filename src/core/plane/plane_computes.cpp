@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/plane/plane.h"
 #include "core/quota/quota_answer.h"
 
@@ -9,9 +10,10 @@ namespace lavant::plane {
 namespace {
 
 constexpr std::size_t kNamed = 3;
+constexpr std::size_t kLookedAt = 10'000;  // of those who wait
 
 std::string key_of(const std::string& workspace, const std::string& compute) {
-    return workspace + "\ncompute/" + compute;
+    return workspace + "\ncompute/" + to_lower(compute);
 }
 
 std::string describe(const Lock& lock) {
@@ -61,7 +63,7 @@ void Plane::apply_locks() {
 void Plane::apply_one(const PutLock& event, Instant now, Outcome& out) {
     locks_[{event.lock.scope, event.lock.name}] = event.lock;
     out.writes.locks.push_back({event.lock});
-    record_lock(event.lock, "Locked", event.lock.created_by, now, out);
+    record_lock(event.lock, "Locked", event.who, now, out);
     apply_locks();
     out.replies.push_back({event.ticket, Answer{}});
 }
@@ -136,23 +138,31 @@ Result<std::string> Plane::check_quota(const Pool& pool, const JobHead& head) co
            std::to_string(limit) + " are in use (" + holders_of(*short_now) + ")";
 }
 
-Result<void> Plane::check_compute_quota(const Pool& pool, std::int64_t held) const {
+Result<void> Plane::check_compute_quota(const Pool& pool, const Pool* before) const {
     const std::vector<QuotaKey> keys = quota_keys_of(pool);
+    const std::vector<QuotaKey> own = before == nullptr ? std::vector<QuotaKey>() : quota_keys_of(*before);
+    const std::int64_t held = before == nullptr ? 0 : cores_held(*before, scheduler_.view(before->id).nodes);
     QuotaUsage used;
-    for (const QuotaKey& key : keys) used[key] = scheduler_.cores_used(key) - held;
+    for (const QuotaKey& key : keys)
+        used[key] = scheduler_.cores_used(key) - (std::ranges::count(own, key) > 0 ? held : 0);
+    // Who asks for no more than it has is not refused, however low the limits have become.
+    if (own == keys && static_cast<std::int64_t>(pool.nodes_max) * pool.terms.vcpus <= held) return {};
     const QuotaAsk ask{pool, pool.nodes_max, "properties.properties.scaleSettings.maxNodeCount",
                        "max_instances"};
     LAVANT_TRY(const QuotaKey* short_now, check_limits(scheduler_.quotas(), used, ask, keys));
     if (short_now == nullptr) return {};
     const std::int64_t left = scheduler_.quotas().limit(*short_now) - used[*short_now];
     const std::int64_t most = std::max<std::int64_t>(0, left) / pool.terms.vcpus;
-    return fail(ErrorCode::Conflict,
-                "of the quota of " + in_words(*short_now) + ", " + std::to_string(left) +
-                    " vCPUs are left (" + holders_of(*short_now) + "), and " +
-                    std::to_string(pool.nodes_max) + " nodes of " + pool.size + " hold " +
-                    std::to_string(static_cast<std::int64_t>(pool.nodes_max) * pool.terms.vcpus) +
-                    " whether they run or not: set max_instances to at most " + std::to_string(most) +
-                    ", delete a compute, or ask for quota");
+    const std::string remedy =
+        most == 0 ? "delete a compute or make one smaller"
+                  : "set max_instances to at most " + std::to_string(most) + ", delete a compute";
+    return fail(
+        ErrorCode::Conflict,
+        "of the quota of " + in_words(*short_now) + ", " + std::to_string(std::max<std::int64_t>(0, left)) +
+            " vCPUs are left (in use: " + holders_of(*short_now) + "), and " +
+            std::to_string(pool.nodes_max) + (pool.nodes_max == 1 ? " node" : " nodes") + " of " + pool.size +
+            " would hold " + std::to_string(static_cast<std::int64_t>(pool.nodes_max) * pool.terms.vcpus) +
+            " whether they run or not: " + remedy + ", or ask for quota with `lavant quota request`");
 }
 
 void Plane::apply_one(const SetQuota& event, Instant now, Outcome& out) {
@@ -204,22 +214,32 @@ Result<void> Plane::check_compute(const PutCompute& event, const Pool& wanted) c
         return fail(ErrorCode::NotFound, "there is no compute '" + name + "'");
     if (wanted.nodes_min < 0 || wanted.nodes_max < wanted.nodes_min)
         return fail(ErrorCode::InvalidArgument, "min_instances must not be above max_instances");
+    // A compute keeps the id that it was made with, whatever the workspace is called now.
+    const std::string& arm_id =
+        found == pool_keys_.end() ? wanted.terms.arm_id : pools_.at(found->second).row.terms.arm_id;
     for (const auto& [key, lock] : locks_)
         if (lock.level == LockLevel::ReadOnly &&
-            (covers(lock.scope, wanted.terms.arm_id) || covers(lock.scope, wanted.terms.subnet)))
+            (covers(lock.scope, arm_id) || covers(lock.scope, wanted.terms.subnet)))
             return fail(ErrorCode::Conflict, "compute '" + name + "' cannot be " +
                                                  (event.is_new ? "made" : "changed") + ": " + describe(lock) +
                                                  " forbids it");
-    std::int64_t held = 0;
-    if (found != pool_keys_.end()) {
-        const Pool& before = pools_.at(found->second).row;
-        if (const std::string differs = fixed_that_differs(before, wanted); !differs.empty())
+    const Pool* before = found == pool_keys_.end() ? nullptr : &pools_.at(found->second).row;
+    if (before != nullptr) {
+        if (wanted.version > 0 && wanted.version != before->version)
+            return fail(ErrorCode::Conflict, "compute '" + name +
+                                                 "' was changed by somebody else meanwhile; look at it, and "
+                                                 "change it again");
+        if (const std::string differs = fixed_that_differs(*before, wanted); !differs.empty())
             return fail(ErrorCode::InvalidArgument, "compute '" + name + "': " + differs +
                                                         "; delete it and make it anew, or make another one");
-        held = cores_held(before, scheduler_.view(found->second).nodes);
+        for (const schedule::Ask* ask : scheduler_.queue(before->id).first(kLookedAt))
+            if (ask->instances > wanted.nodes_max)
+                return fail(ErrorCode::Conflict, "job '" + jobs_.at(ask->job).head.name + "' waits for " +
+                                                     std::to_string(ask->instances) + " nodes of '" + name +
+                                                     "': cancel it first, or leave it as many");
     }
     if (wanted.nodes_max == 0) return {};
-    return check_compute_quota(wanted, held);
+    return check_compute_quota(wanted, before);
 }
 
 void Plane::apply_one(const PutCompute& event, Instant now, Outcome& out) {
@@ -236,6 +256,7 @@ void Plane::apply_one(const PutCompute& event, Instant now, Outcome& out) {
     LivePool& pool = pools_[id];
     wanted.id = id;
     wanted.version = pool.row.version;
+    if (!event.is_new) wanted.terms.arm_id = pool.row.terms.arm_id;
     wanted.leaving = false;
     const bool resized =
         wanted.nodes_min != pool.row.nodes_min || wanted.nodes_max != pool.row.nodes_max || event.is_new;
@@ -250,7 +271,7 @@ void Plane::apply_one(const PutCompute& event, Instant now, Outcome& out) {
     if (resized)
         record_compute(wanted, event.is_new ? "Created" : "Resized",
                        std::to_string(wanted.nodes_min) + " to " + std::to_string(wanted.nodes_max) +
-                           " nodes of " + wanted.size,
+                           " nodes of " + wanted.size + " by " + event.who,
                        now, out);
     Answer answer{.existed = !event.is_new};
     if (const Lock* lock = lock_over(wanted); lock != nullptr && wanted.nodes_max > 0)
@@ -310,7 +331,7 @@ void Plane::remove_pool_if_unused(PoolId id, Outcome& out) {
         out.writes.pools.push_back(pool.row);
     }
     out.writes.pools_removed.push_back(id);
-    if (!pool.row.leaving) pool_keys_.erase(pool.row.workspace + '\n' + pool.row.key);
+    if (!pool.row.leaving) pool_keys_.erase(index_of(pool.row));
     scheduler_.remove_pool(id);
     blocked_.erase(id);
     changed_pools_.erase(id);

@@ -125,7 +125,7 @@ TEST(PlaneComputes, RefusesWhatCannotBeAndChangesNothing) {
     changed = cluster("c", 0, 2, false);
     changed.pool->terms.subnet = "/n";
     refuses(changed, "network_settings");
-    refuses(cluster("big", 0, 251), "at most 250 fit");
+    refuses(cluster("big", 0, 251), "at most 248 fit");
     refuses(DeleteCompute{.workspace = "w", .name = "x"}, "there is no compute 'x'");
     refuses(job_on("compute/x", "j"), "the compute was deleted");
     refuses(quota(4), "8 vCPUs are in use (8 by compute c)");
@@ -312,6 +312,58 @@ TEST(PlaneComputes, GivesEveryNodeDevicesOfItsOwn) {
     EXPECT_EQ(world.status("d"), "Queued") << "no device is shared";
     const Outcome why = world.apply(ExplainJob{9, "w", "d"});
     EXPECT_NE(why.replies[0].answer->explanation.text.find("3 of 3 GPUs"), std::string::npos);
+}
+
+TEST(PlaneComputes, GivesEveryRankOfAnEvictedGangTheSameGrace) {
+    World world;
+    world.carry_out(world.apply(cluster("c", 0, 2)));
+    SubmitJob submit = job_on("compute/c", "gang", 2);
+    submit.job.head.demand.grace = 600s;
+    world.carry_out(world.apply(submit));
+    const LiveRows rows = world.plane.rows();
+    world.apply(EvictNode{.workspace = "w", .compute = "c", .node = rows.tasks[0].node, .who = "ann"});
+    const Outcome first = world.apply(TaskReported{
+        rows.tasks[0].node,
+        world.link_of[rows.tasks[0].node],
+        {.task = rows.tasks[0].ref, .phase = TaskPhase::Ended, .end = {.reason = EndReason::Preempted}}});
+    int stops = 0;
+    for (const Send& send : first.sends)
+        if (const auto* stop = std::get_if<StopTask>(&send.message)) {
+            ++stops;
+            EXPECT_TRUE(stop->preempted);
+            EXPECT_EQ(Duration(stop->grace_micros), 600s);
+        }
+    EXPECT_EQ(stops, 1);
+}
+
+TEST(PlaneComputes, RefusesAChangeMadeFromAnOldState) {
+    World world;
+    world.carry_out(world.apply(cluster("c", 0, 2)));
+    PutCompute change = cluster("c", 0, 3, false);
+    change.pool->version = world.plane.rows().pools[0].version;
+    EXPECT_EQ(refusal(world.apply(change)), "");
+    EXPECT_NE(refusal(world.apply(change)).find("changed by somebody else"), std::string::npos);
+}
+
+TEST(PlaneComputes, KeepsItsLocksHoweverItIsSpelt) {
+    World world;
+    world.carry_out(world.apply(cluster("Cpu", 0, 2)));
+    EXPECT_NE(refusal(world.apply(cluster("cPU", 0, 2))).find("already"), std::string::npos);
+    world.apply(
+        PutLock{.lock = {.scope = std::string(kWorkspaceId), .name = "ro", .level = LockLevel::ReadOnly}});
+    PutCompute foreign = cluster("Cpu", 0, 1, false);
+    foreign.pool->terms.arm_id = "/subscriptions/x/resourcegroups/y/workspaces/z/computes/cpu";
+    EXPECT_NE(refusal(world.apply(foreign)).find("'ro'"), std::string::npos);
+}
+
+TEST(PlaneComputes, KeepsAClusterLargeEnoughForWhoWaits) {
+    World world;
+    world.carry_out(world.apply(cluster("c", 0, 2)));
+    world.carry_out(world.apply(job_on("compute/c", "a")));
+    world.apply(job_on("compute/c", "gang", 2));
+    EXPECT_NE(refusal(world.apply(cluster("c", 0, 1, false))).find("'gang' waits for 2 nodes"),
+              std::string::npos);
+    EXPECT_NE(refusal(world.apply(job_on("compute/c", "big", 3))).find("at most 2"), std::string::npos);
 }
 
 TEST(PlaneComputes, KeepsALedgerOfWhatWasUsed) {

@@ -80,7 +80,8 @@ std::string Plane::reason_in_words(const LivePool& pool, Wait wait, Explanation&
                                     : " '" + lock->name + "' (" + std::string(name_of(lock->level)) +
                                           ") on " + lock->scope) +
                    ", which keeps the pool from growing from " + counted(view.nodes, "node") +
-                   "; remove it, and lock single items instead";
+                   "; remove it (`lavant lock delete -n " + (lock == nullptr ? "" : lock->name) +
+                   " --scope " + (lock == nullptr ? "" : lock->scope) + "`), and lock single items instead";
         }
         case Wait::Gang:
             why.reason = "gang";
@@ -89,6 +90,9 @@ std::string Plane::reason_in_words(const LivePool& pool, Wait wait, Explanation&
                    std::to_string(pool.row.nodes_max) + " are idle";
         case Wait::Maximum:
             why.reason = "nodes";
+            if (pool.row.nodes_max == 0)
+                return "its compute, which is stopped; start it: `lavant compute start " +
+                       pool.row.terms.compute + "`";
             return "a node" + compute + ": all " + std::to_string(pool.row.nodes_max) +
                    " it may have are taken";
         case Wait::Quota: {

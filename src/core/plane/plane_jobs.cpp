@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "core/plane/plane.h"
 #include "core/plane/verdict.h"
 
@@ -50,13 +51,19 @@ const JobHead* Plane::ended_in_this_batch(const std::string& workspace, const st
 
 // The one of its key; for a serverless pool that is not there yet, what it will be.
 const Pool* Plane::find_pool(const Pool& wanted) const {
-    const auto found = pool_keys_.find(wanted.workspace + '\n' + wanted.key);
+    const auto found = pool_keys_.find(index_of(wanted));
     if (found != pool_keys_.end()) return &pools_.at(found->second).row;
     return wanted.key.starts_with("compute/") ? nullptr : &wanted;
 }
 
+// Computes are one however their name is spelt.
+std::string Plane::index_of(const Pool& pool) {
+    const bool compute = pool.key.starts_with("compute/");
+    return pool.workspace + '\n' + (compute ? to_lower(pool.key) : pool.key);
+}
+
 PoolId Plane::pool_for(const Pool& wanted) {
-    const std::string key = wanted.workspace + '\n' + wanted.key;
+    const std::string key = index_of(wanted);
     const auto found = pool_keys_.find(key);
     if (found != pool_keys_.end()) {
         LivePool& pool = pools_.at(found->second);
@@ -123,6 +130,13 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
         return;
     }
     const Pool* wanted = find_pool(event.pool);
+    if (wanted != nullptr && asked.instances > wanted->nodes_max) {
+        out.replies.push_back(
+            {event.ticket, fail(ErrorCode::InvalidArgument,
+                                "the job asks for " + std::to_string(asked.instances) +
+                                    " nodes, and there are at most " + std::to_string(wanted->nodes_max))});
+        return;
+    }
     Result<std::string> queue_warning = wanted == nullptr
                                             ? fail(ErrorCode::NotFound,
                                                    "the compute was deleted; name another one, or leave "
@@ -298,8 +312,10 @@ const Task* Plane::failed_task(const LiveJob& job) const {
         const Task& task = tasks_.at(ref);
         const bool ended = task.phase == TaskPhase::Ended || task.phase == TaskPhase::Lost;
         if (!ended || task.end.succeeded()) continue;
-        // Tasks that we stopped because of another one are not the cause.
-        if (failed == nullptr || failed->end.reason == EndReason::Stopped) failed = &task;
+        // Tasks that we stopped because of another one are not the cause; a node that went may be.
+        const bool better =
+            failed != nullptr && is_nodes_fault(task.end.reason) && !is_nodes_fault(failed->end.reason);
+        if (failed == nullptr || failed->end.reason == EndReason::Stopped || better) failed = &task;
     }
     return failed;
 }
@@ -360,6 +376,15 @@ void Plane::requeue(LiveJob& job, Instant now, Outcome& out) {
     scheduler_.job_waits(ask_of(job.head));
 }
 
+// Each rank has a log of its own.
+static void name_rank(JobError& error, int rank) {
+    constexpr std::string_view kLog = "user_logs/std_log.txt";
+    const std::string number = std::to_string(rank);
+    if (const std::size_t at = error.message.find(kLog); at != std::string::npos)
+        error.message.replace(at, kLog.size(), "user_logs/std_log_process_" + number + ".txt");
+    error.message = "rank " + number + ": " + error.message;
+}
+
 // The job ends: every task has ended and what they made is in its place, or cannot be put there (which
 // `head.error` tells). `job` is gone when this returns.
 void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
@@ -372,6 +397,7 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
         status = JobStatus::Failed;
         const std::string unpublished = head.error ? "; " + head.error->message : "";
         head.error = explain_failure(failed->end, to_string(failed->node));
+        if (head.instances * head.demand.processes > 1) name_rank(*head.error, failed->ref.index);
         head.error->message += unpublished;
     }
     for (const TaskRef& ref : job.tasks) {

@@ -124,9 +124,11 @@ void Plane::apply_one(const NodeHeard& event, Instant now, Outcome& out) {
 void Plane::send_stop_if_doomed(const Task& task, Outcome& out) const {
     const LiveJob& job = jobs_.at(task.ref.job);
     const bool canceled = job.head.cancel_requested_at.has_value();
-    const bool failed = failed_task(job) != nullptr;
-    const bool evicted = !canceled && is_evicted(job);
-    if (!canceled && !failed && !evicted) return;
+    const Task* failed = failed_task(job);
+    // Ranks elsewhere have the same grace as the one whose node goes.
+    const bool preempted = failed != nullptr && failed->end.reason == EndReason::Preempted;
+    const bool evicted = !canceled && (preempted || is_evicted(job));
+    if (!canceled && failed == nullptr && !evicted) return;
     const char* why = canceled ? "canceled" : evicted ? "preempted" : "another task of the job failed";
     const Duration grace = evicted ? job.head.demand.grace : settings_.stop_grace;
     out.sends.push_back({task.node, StopTask{task.ref, why, grace.count(), evicted}});
@@ -188,15 +190,16 @@ void Plane::node_effect_done(const StopNode& effect, const EffectDone& event, In
     node.last_effect = now;
     if (!event.succeeded || node.row.state != NodeState::Draining) return;  // The reconciler tries again.
     if (!node.tasks.empty()) return lose_node(node, node.row.reason, now, out);
-    set_state(node, NodeState::Released, node.row.reason, now, out);
+    set_state(node, node.evicted ? NodeState::Preempted : NodeState::Released, node.row.reason, now, out);
 }
 
 // The more starts fail in a row, the longer until the next one.
 void Plane::node_did_not_start(LivePool& pool, const std::string& why, Instant now) {
+    pool.blocked_by = why;
+    if (pool.blocked_until) return;  // One hiccup may fail many starts at once.
     Duration delay = settings_.retry_delay;
     for (int past = pool.start_failures++; past > 0 && delay < settings_.retry_delay_max; --past) delay *= 2;
     pool.blocked_until = now + std::min(delay, settings_.retry_delay_max);
-    pool.blocked_by = why;
     blocked_.insert(pool.row.id);
     scheduler_.set_blocked(pool.row.id, true);
 }
@@ -222,8 +225,8 @@ void Plane::set_state(LiveNode& node, NodeState state, std::string reason, Insta
     CHECK(node.tasks.empty(), "a node that is gone has no tasks");
     write_usage(node.row, now, out);
     scheduler_.node_gone(id);
-    for (const std::string_view gpu : split(node.row.gpus, ',')) free_gpus_.emplace(gpu);
-    std::erase_if(free_gpus_, [](const std::string& gpu) { return gpu.empty(); });
+    for (const std::string_view gpu : split(node.row.gpus, ','))  // The machine may have lost some.
+        if (std::ranges::count(settings_.gpu_names, gpu) > 0) free_gpus_.emplace(gpu);
     changed_nodes_.erase(id);
     if (!node.stored) {  // Its number is not given out again.
         node.row.version = 1;
@@ -244,9 +247,10 @@ void Plane::lose_node(LiveNode& node, std::string reason, Instant now, Outcome& 
     node.evicted_by.reset();
     const std::set<TaskRef> tasks = node.tasks;
     for (const TaskRef& ref : tasks)
-        end_task(tasks_.at(ref), TaskPhase::Lost, {.reason = EndReason::NodeLost, .message = reason}, now,
-                 out);
-    set_state(node, NodeState::Lost, reason, now, out);
+        end_task(tasks_.at(ref), TaskPhase::Lost,
+                 {.reason = node.evicted ? EndReason::Preempted : EndReason::NodeLost, .message = reason},
+                 now, out);
+    set_state(node, node.evicted ? NodeState::Preempted : NodeState::Lost, reason, now, out);
 }
 
 // The node must go. A task that is on it ends only when the provider says that nothing of it is left.
@@ -261,12 +265,11 @@ void Plane::drain_node(LiveNode& node, std::string reason, Instant now, Outcome&
 // The node must go, but what runs there has a grace to end in good order.
 void Plane::evict_node(LiveNode& node, std::string reason, Instant now, Outcome& out) {
     if (node.tasks.empty()) return drain_node(node, std::move(reason), now, out);
-    Duration grace{};
     std::set<JobId> jobs;
     for (const TaskRef& ref : node.tasks) jobs.insert(ref.job);
-    for (const JobId id : jobs) grace = std::max(grace, jobs_.at(id).head.demand.grace);
     // The agent keeps to the grace; it gets a little longer to stage what is left.
-    node.evicted_by = now + grace + settings_.lease_margin;
+    node.evicted_by = now + grace_of(node) + settings_.lease_margin;
+    node.evicted = true;
     set_state(node, NodeState::Draining, std::move(reason), now, out);
     for (const JobId id : jobs)
         for (const TaskRef& ref : jobs_.at(id).tasks) {
@@ -274,6 +277,12 @@ void Plane::evict_node(LiveNode& node, std::string reason, Instant now, Outcome&
             if (task.phase != TaskPhase::Ended && task.phase != TaskPhase::Lost)
                 send_stop_if_doomed(task, out);
         }
+}
+
+Duration Plane::grace_of(const LiveNode& node) const {
+    Duration grace{};
+    for (const TaskRef& ref : node.tasks) grace = std::max(grace, jobs_.at(ref.job).head.demand.grace);
+    return grace;
 }
 
 // The last task of an evicted node has ended: now it may be stopped.

@@ -77,9 +77,10 @@ void Plane::request_node(PoolId pool_id, Instant now, Outcome& out) {
     LiveNode& node = nodes_[id];
     node.row = {.id = id, .pool = pool_id, .state = NodeState::Requested, .requested_at = now};
     node.row.gpus = take_gpus(pool.node_resources.gpus);
+    node.row.cost = pool.node_resources;
     node.last_heard = now;
     node.last_effect = now;
-    scheduler_.node_added(id, pool_id);
+    scheduler_.node_added(id, pool_id, node.row.cost);
     changed_nodes_.insert(id);
     record(node.row, pool.size, now, out);
     add_effect(StartNode{id, pool_id, pool.size, node_limit_of(pool), node.row.gpus}, out);

@@ -68,7 +68,10 @@ Result<const QuotaKey*> check_limits(const QuotaBook& quotas, const QuotaUsage& 
         const auto found = used.find(key);
         if (limit - (found == used.end() ? 0 : found->second) < needed && short_now == nullptr)
             short_now = &key;
-        if (needed <= limit) continue;
+        // What is in use comes free for a job that waits; what a compute holds does not for another one.
+        const std::int64_t used_now = found == used.end() ? 0 : found->second;
+        const std::int64_t within = ask.word == "max_instances" ? limit - used_now : limit;
+        if (needed <= limit || (within < terms.vcpus && limit >= terms.vcpus)) continue;
         const std::string have = "the quota of " + in_words(key) + ", is " + cores(limit);
         std::string message;
         if (limit < terms.vcpus) {
@@ -78,7 +81,7 @@ Result<const QuotaKey*> check_limits(const QuotaBook& quotas, const QuotaUsage& 
             if (!sizes.empty()) message += ". Sizes that fit: " + sizes;
             message += ". Or ask for quota: " + how_to_ask(key, needed);
         } else {
-            const std::int64_t most = limit / terms.vcpus;
+            const std::int64_t most = within / terms.vcpus;
             message = have + ", and " + std::to_string(ask.nodes) + " nodes of " + ask.pool.size + " need " +
                       std::to_string(needed) + ": at most " + std::to_string(most) +
                       (most == 1 ? " fits" : " fit") + ". Lower " + ask.word + " to " + std::to_string(most) +

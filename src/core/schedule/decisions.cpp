@@ -59,17 +59,17 @@ void Scheduler::decide(Instant now, Actions& actions) {
         }
         if (unsettled_.empty()) {
             grow(growth, actions);
-            break;
+            if (unsettled_.empty()) return;
+            continue;
         }
         std::set<PoolId> looked_at;
         std::swap(looked_at, unsettled_);
         for (const PoolId id : looked_at) {
-            place_waiting(pools_.at(id), now, actions);
             shrink(pools_.at(id), actions);
+            place_waiting(pools_.at(id), now, actions);
         }
         unsettled_.clear();  // Each pool was looked at until it had nothing to do.
     }
-    unsettled_.clear();  // Nodes that were asked for are of use when they are there.
 }
 
 Scheduler::Claim Scheduler::claim_of(const LivePool& pool, const Ask& ask) {
@@ -101,7 +101,8 @@ bool Scheduler::place(LivePool& pool, const Ask& ask, Actions& actions) {
 void Scheduler::place_waiting(LivePool& pool, Instant now, Actions& actions) {
     while (!pool.queue.empty()) {
         // While somebody older waits for room on the machine, only those who are older still go first.
-        const bool held = starved_ && starved_->pool != pool.row.id;
+        // Nodes that could not make room for them anyway may be used.
+        const bool held = starved_ && starved_->pool != pool.row.id && may_yield(pool);
         const Ask& head = held ? pool.queue.oldest() : pool.queue.next(now, settings_.overtaken_max);
         if (held && starved_->head < claim_of(pool, head)) return;
         if (place(pool, head, actions)) continue;
@@ -110,14 +111,12 @@ void Scheduler::place_waiting(LivePool& pool, Instant now, Actions& actions) {
     }
 }
 
-// Behind a job that has to wait, others may use the nodes that it cannot use yet, if none that came before
-// them starts later for it, by what is known for certain: a job whose end nobody knows may run for ever.
+// Behind a job that has to wait, others may use the nodes that it cannot use yet, if by everybody's time-outs
+// none that came before them starts later for it: a job that has none may run for ever.
 void Scheduler::backfill(LivePool& pool, const Ask& head, Instant now, Actions& actions) {
     if (pool.idle.empty() || pool.queue.size() < 2 || pool.row.terms.packed) return;
     Profile profile(now, static_cast<int>(pool.idle.size()));
-    const bool grows = !pool.locked && !pool.blocked;
-    const auto coming = pool.starting + (grows ? static_cast<int>(nodes_wanted(pool)) : 0);
-    if (coming > 0) profile.add_from(now + settings_.start_estimate, coming);
+    if (pool.starting > 0) profile.add_from(now + settings_.start_estimate, pool.starting);
     std::size_t looked_at = 0;
     for (const auto& [at, nodes] : pool.ends) {
         if (++looked_at > 10 * settings_.backfill_depth) break;
@@ -138,11 +137,16 @@ void Scheduler::backfill(LivePool& pool, const Ask& head, Instant now, Actions& 
     }
 }
 
-// Its maximum was lowered, or it is being deleted.
+// Its maximum was lowered, or it is being deleted. Nodes of another share of the machine than its nodes have
+// now are replaced when they are idle: beside them a gang might never fit.
 void Scheduler::shrink(LivePool& pool, Actions& actions) {
     while (!pool.locked && !pool.idle.empty() && std::ssize(pool.nodes) - pool.leaving > pool.row.nodes_max)
         actions.release(*pool.idle.rbegin(),
                         pool.row.leaving ? "its cluster is deleted" : "above the maximum");
+    const std::set<NodeId> idle = pool.locked ? std::set<NodeId>() : pool.idle;
+    for (const NodeId id : idle)
+        if (nodes_.at(id).cost != pool.row.node_resources)
+            actions.release(id, "its part of the machine has changed");
 }
 
 // Pools ask for nodes in the order of the jobs at their heads. One that does not fit on the machine holds
@@ -155,6 +159,9 @@ Scheduler::Growth Scheduler::plan_growth() const {
     for (const auto& [claim, id] : wanting_) {
         const LivePool& pool = pools_.at(id);
         int count = 0;
+        bool full = false;
+        // Nodes for a gang that the rest of the machine leaves no room for would only stand idle.
+        if (!pool.queue.empty() && !can_ever_begin(pool)) continue;
         for (std::int64_t wanted = nodes_wanted(pool); wanted > 0; --wanted) {
             if (!quota_allows(pool, cores)) {
                 growth.short_of_quota.push_back(id);
@@ -164,7 +171,8 @@ Scheduler::Growth Scheduler::plan_growth() const {
             after += pool.row.node_resources;
             if (!after.fits_in(settings_.capacity)) {
                 // A minimum that is missing is worth nobody's place.
-                if (!pool.queue.empty()) growth.short_of_room = id;
+                if (!pool.queue.empty() && !growth.short_of_room) growth.short_of_room = id;
+                full = true;
                 break;
             }
             promised = after;
@@ -173,11 +181,10 @@ Scheduler::Growth Scheduler::plan_growth() const {
             ++count;
         }
         if (count > 0) growth.requests.emplace_back(id, count);
-        if (growth.short_of_room) {
-            // A pool whose head can run on the nodes it has only wants to go faster: it holds nobody back.
-            const std::int64_t staying = std::ssize(pool.nodes) - pool.leaving;
-            if (pool.row.terms.packed || staying < pool.queue.oldest().instances)
-                growth.starved = Starved{claim, id};
+        // A pool whose head can run on the nodes it has only wants to go faster: it holds nobody back.
+        const std::int64_t staying = std::ssize(pool.nodes) - pool.leaving;
+        if (full && !pool.queue.empty() && staying < pool.queue.oldest().instances) {
+            growth.starved = Starved{claim, id};
             break;
         }
     }
@@ -191,9 +198,27 @@ void Scheduler::grow(const Growth& growth, Actions& actions) {
     if (growth.short_of_room) make_room(pools_.at(*growth.short_of_room), actions);
 }
 
+bool Scheduler::may_yield(const LivePool& pool) const {
+    return !pool.locked && std::ssize(pool.nodes) - pool.leaving > pool.row.nodes_min;
+}
+
+// Whether the machine would have room for the pool's head if everybody who can made room.
+bool Scheduler::can_ever_begin(const LivePool& wanting) const {
+    Resources needed;
+    const int instances = wanting.queue.oldest().instances;
+    if (instances == 1) return true;
+    for (int i = 0; i < instances; ++i) needed += wanting.row.node_resources;
+    for (const auto& [id, pool] : pools_) {
+        if (id == wanting.row.id) continue;
+        const auto nodes = static_cast<int>(pool.nodes.size());
+        for (int i = pool.locked ? nodes : std::min(nodes, pool.row.nodes_min); i > 0; --i)
+            needed += pool.row.node_resources;
+    }
+    return needed.fits_in(settings_.capacity);
+}
+
 bool Scheduler::yields_to(const LivePool& pool, const LivePool& wanting) const {
-    if (pool.row.id == wanting.row.id || pool.locked) return false;
-    if (std::ssize(pool.nodes) - pool.leaving <= pool.row.nodes_min) return false;
+    if (pool.row.id == wanting.row.id || !may_yield(pool)) return false;
     return pool.queue.empty() ||
            claim_of(wanting, wanting.queue.oldest()) < claim_of(pool, pool.queue.oldest());
 }
@@ -247,19 +272,21 @@ void Scheduler::make_room(const LivePool& wanting, Actions& actions) {
     }
 }
 
-// Idle serverless nodes of other sizes give their cores back.
+// Idle serverless nodes of other sizes give back cores that count against what is short.
 void Scheduler::make_quota_room(const LivePool& wanting, Actions& actions) {
     if (wanting.queue.empty()) return;
-    const PoolTerms& terms = wanting.row.terms;
-    for (auto& [id, pool] : pools_) {
-        const PoolTerms& other = pool.row.terms;
-        const bool shares =
-            pool.row.is_serverless() && other.location == terms.location && other.tier == terms.tier;
-        const bool leaves = shares && pool.leaving > 0;
-        if (leaves) return;  // What is on its way may suffice.
-        if (shares && !pool.idle.empty() && yields_to(pool, wanting))
-            return actions.release(*pool.idle.begin(), "gives its cores to " + wanting.row.key);
+    const auto is_short = [&](const QuotaKey& key) {
+        return cores_used(key) + wanting.row.terms.vcpus > quotas_.limit(key);
+    };
+    const auto key = std::ranges::find_if(wanting.quota, is_short);
+    if (key == wanting.quota.end()) return;
+    NodeId idle;
+    for (const auto& [id, pool] : pools_) {
+        if (!pool.row.is_serverless() || std::ranges::count(pool.quota, *key) == 0) continue;
+        if (pool.leaving > 0) return;  // What is on its way may suffice.
+        if (!idle && !pool.idle.empty() && yields_to(pool, wanting)) idle = *pool.idle.begin();
     }
+    if (idle) actions.release(idle, "gives its cores to " + wanting.row.key);
 }
 
 }  // namespace lavant::schedule

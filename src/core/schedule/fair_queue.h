@@ -26,10 +26,11 @@ struct Ask {
     PoolId pool;
     int rank = 0;  // the lower, the earlier: minus the priority
     UserNumber user = 0;
-    int instances = 1;  // nodes
-    Resources on_node;  // what it takes of each, where a pool packs
-    Duration bound{};   // it runs no longer; zero: nobody knows
-    Instant since{};    // when it was submitted
+    int instances = 1;        // nodes
+    Resources on_node;        // what it takes of each, where a pool packs
+    Duration bound{};         // it runs no longer; zero: nobody knows
+    Instant since{};          // when it was submitted
+    std::int64_t shares = 0;  // the scheduler's own: thousandths of nodes that it wants
 };
 
 // The order between the heads of different pools, and of what is older than what.

@@ -7,7 +7,7 @@ namespace lavant::schedule {
 namespace {
 
 constexpr std::int64_t kFirstInvented = std::int64_t{1} << 40;  // numbers of nodes that exist only here
-constexpr int kStepsMax = 20'000;
+constexpr int kStepsMax = 5'000;
 
 class Future final : public Actions {
  public:
@@ -16,6 +16,8 @@ class Future final : public Actions {
         complete_ = present.copy_ahead_of(ask.pool, ask.turn, ask.jobs_max, scheduler_);
         for (const auto& [id, job] : scheduler_.running())
             if (const auto end = end_of(job)) plan_end(id, *end);
+        for (const NodeId node : scheduler_.leaving_nodes()) plan_departure(node);
+        has_target_ = !scheduler_.queue(ask.pool).empty();
         for (const NodeId node : scheduler_.starting_nodes())
             plan(now + present.settings().start_estimate, [this, node] { scheduler_.node_ready(node); });
     }
@@ -24,7 +26,7 @@ class Future final : public Actions {
         for (int step = 0; step < kStepsMax; ++step) {
             scheduler_.decide(now_, *this);
             if (placed_) return {now_, false};
-            if (!complete_ && nobody_waits()) return {now_, true};
+            if (!complete_ && nobody_waits()) return has_target_ ? Forecast{now_, true} : Forecast{};
             if (planned_.empty()) return {};
             now_ = std::max(now_, planned_.top().at);
             while (!planned_.empty() && planned_.top().at <= now_) {
@@ -43,7 +45,7 @@ class Future final : public Actions {
     }
     void request(PoolId pool) override {
         const NodeId node{kFirstInvented + ++invented_};
-        scheduler_.node_added(node, pool);
+        scheduler_.node_added(node, pool, scheduler_.node_cost(pool));
         plan(now_ + scheduler_.settings().start_estimate, [this, node] { scheduler_.node_ready(node); });
     }
     void release(NodeId node, const std::string& /*why*/) override {
@@ -53,13 +55,7 @@ class Future final : public Actions {
     // Whoever is preempted comes back later than what is asked for here.
     void preempt(NodeId node, const std::string& /*why*/) override {
         scheduler_.node_leaves(node);
-        plan(now_ + scheduler_.settings().preemption_grace, [this, node] {
-            std::vector<JobId> jobs;
-            for (const auto& [id, job] : scheduler_.running())
-                if (job.nodes.contains(node)) jobs.push_back(id);
-            for (const JobId id : jobs) end(id);
-            scheduler_.node_gone(node);
-        });
+        plan_departure(node);
     }
 
  private:
@@ -77,6 +73,17 @@ class Future final : public Actions {
         plan(at, [this, job] { end(job); });
     }
 
+    // What runs there has its grace.
+    void plan_departure(NodeId node) {
+        plan(now_ + scheduler_.settings().preemption_grace, [this, node] {
+            std::vector<JobId> jobs;
+            for (const auto& [id, job] : scheduler_.running())
+                if (job.nodes.contains(node)) jobs.push_back(id);
+            for (const JobId id : jobs) end(id);
+            scheduler_.node_gone(node);
+        });
+    }
+
     void end(JobId job) {
         const auto found = scheduler_.running().find(job);
         if (found == scheduler_.running().end()) return;
@@ -84,10 +91,13 @@ class Future final : public Actions {
         for (const NodeId node : nodes) scheduler_.job_leaves(job, node);
     }
 
-    // One that runs for longer than usual is taken to end any moment.
+    // One that runs for longer than usual is taken to have half of its time behind it.
     std::optional<Instant> end_of(const Scheduler::RunningJob& job) const {
         const std::optional<Duration> usual = ask_.usual_length(job.pool);
-        if (usual) return std::max(now_, std::min(job.since + *usual, job.ends_by.value_or(Instant::max())));
+        if (usual) {
+            const Instant end = job.since + *usual > now_ ? job.since + *usual : now_ + (now_ - job.since);
+            return std::max(now_, std::min(end, job.ends_by.value_or(Instant::max())));
+        }
         if (job.ends_by) return std::max(now_, *job.ends_by);
         return std::nullopt;
     }
@@ -98,6 +108,7 @@ class Future final : public Actions {
     const ForecastAsk& ask_;
     Instant now_;
     bool complete_ = false;
+    bool has_target_ = false;  // its pool has somebody who waits here too
     bool placed_ = false;
     std::int64_t invented_ = 0;
     std::int64_t order_ = 0;

@@ -96,21 +96,23 @@ std::int64_t Scheduler::shares_of(const LivePool& pool, const Ask& ask) {
 
 void Scheduler::job_waits(const Ask& ask) {
     LivePool& pool = touch(ask.pool);
-    pool.queue.add(ask);
-    pool.queued_shares += shares_of(pool, ask);
+    Ask counted = ask;
+    counted.shares = shares_of(pool, ask);
+    pool.queue.add(counted);
+    pool.queued_shares += counted.shares;
     update(pool);
 }
 
 void Scheduler::job_waits_no_more(PoolId id, Turn turn) {
     LivePool& pool = touch(id);
-    pool.queued_shares -= shares_of(pool, pool.queue.remove(turn));
+    pool.queued_shares -= pool.queue.remove(turn).shares;
     update(pool);
 }
 
 void Scheduler::job_placed(PoolId id, Turn turn, const std::vector<NodeId>& nodes, Instant now) {
     LivePool& pool = touch(id);
     const Ask ask = pool.queue.remove(turn);
-    pool.queued_shares -= shares_of(pool, ask);
+    pool.queued_shares -= ask.shares;
     job_runs(ask, nodes, now);
 }
 
@@ -166,14 +168,14 @@ void Scheduler::job_leaves(JobId job, NodeId id) {
     update(pool);
 }
 
-void Scheduler::node_added(NodeId id, PoolId pool_id) {
+void Scheduler::node_added(NodeId id, PoolId pool_id, const Resources& cost) {
     LivePool& pool = touch(pool_id);
-    nodes_[id] = {.pool = pool_id, .cost = pool.row.node_resources};
+    nodes_[id] = {.pool = pool_id, .cost = cost};
     count_quota(pool, -1);
     pool.nodes.insert(id);
     count_quota(pool, 1);
     ++pool.starting;
-    promised_ += pool.row.node_resources;
+    promised_ += cost;
     update(pool);
 }
 
@@ -249,12 +251,6 @@ Scheduler::PoolView Scheduler::view(PoolId id) const {
             .locked = pool.locked};
 }
 
-bool Scheduler::has_work(PoolId id) const {
-    const LivePool& pool = pools_.at(id);
-    return !pool.queue.empty() ||
-           std::ranges::any_of(pool.nodes, [&](NodeId node) { return nodes_.at(node).jobs > 0; });
-}
-
 bool Scheduler::wants_no_fewer(PoolId id) const {
     const LivePool& pool = pools_.at(id);
     return pool.locked || !pool.queue.empty() || std::ssize(pool.nodes) - pool.leaving <= pool.row.nodes_min;
@@ -267,10 +263,19 @@ std::vector<NodeId> Scheduler::starting_nodes() const {
     return ids;
 }
 
+std::vector<NodeId> Scheduler::leaving_nodes() const {
+    std::vector<NodeId> ids;
+    for (const auto& [id, node] : nodes_)
+        if (node.state == State::Leaving) ids.push_back(id);
+    return ids;
+}
+
 std::int64_t Scheduler::nodes_wanted(const LivePool& pool) const {
     const std::int64_t nodes = std::ssize(pool.nodes);
     const std::int64_t free = std::ssize(pool.idle) + pool.starting;
-    const std::int64_t queued = (pool.queued_shares + kShares - 1) / kShares;
+    std::int64_t queued = (pool.queued_shares + kShares - 1) / kShares;
+    // A gang needs as many nodes as it has instances, however small its part of each.
+    if (!pool.queue.empty()) queued = std::max<std::int64_t>(queued, pool.queue.oldest().instances);
     const std::int64_t wanted =
         std::max<std::int64_t>(queued - free, pool.row.nodes_min - (nodes - pool.leaving));
     return std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(0, pool.row.nodes_max - nodes));
@@ -306,7 +311,7 @@ bool Scheduler::copy_ahead_of(PoolId target_pool, Turn target, std::size_t jobs_
         copy.set_blocked(id, pool.blocked);
     }
     for (const auto& [id, node] : nodes_) {
-        copy.node_added(id, node.pool);
+        copy.node_added(id, node.pool, node.cost);
         if (node.state != State::Starting) copy.node_ready(id);
     }
     for (const auto& [id, job] : running_)
@@ -319,15 +324,22 @@ bool Scheduler::copy_ahead_of(PoolId target_pool, Turn target, std::size_t jobs_
                       {job.nodes.begin(), job.nodes.end()}, job.since);
     for (const auto& [id, node] : nodes_)
         if (node.state == State::Leaving) copy.node_leaves(id);
+    // The target's own pool first: the others must not use up what may be looked at.
     std::size_t count = 0;
-    for (const auto& [id, pool] : pools_)
+    const auto copy_pool = [&](PoolId id, const LivePool& pool) {
         for (const Ask* ask : pool.queue.first(jobs_max)) {
-            // Fair share may let a younger one of the same priority pass.
-            const bool may_pass = id == target_pool && ask->rank == target.rank;
+            // Fair share may let a younger one of the same priority pass, and dedicated work goes first.
+            const bool may_pass = (id == target_pool && ask->rank == target.rank) ||
+                                  pool.row.terms.tier < pools_.at(target_pool).row.terms.tier;
             if (turn_of(*ask) > target && !may_pass) break;
             if (++count > jobs_max) return false;
             copy.job_waits(*ask);
         }
+        return true;
+    };
+    if (!copy_pool(target_pool, pools_.at(target_pool))) return false;
+    for (const auto& [id, pool] : pools_)
+        if (id != target_pool && !copy_pool(id, pool)) return false;
     return copy.queue(target_pool).find(target) != nullptr;
 }
 

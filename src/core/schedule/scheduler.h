@@ -60,7 +60,7 @@ class Scheduler {
     // For a job that was placed before the scheduler was made.
     void job_runs(const Ask& ask, const std::vector<NodeId>& nodes, Instant since);
     void job_leaves(JobId job, NodeId node);  // none of its tasks is there any more
-    void node_added(NodeId node, PoolId pool);
+    void node_added(NodeId node, PoolId pool, const Resources& cost);
     void node_ready(NodeId node);
     void node_leaves(NodeId node);
     void node_gone(NodeId node);
@@ -78,8 +78,8 @@ class Scheduler {
     };
     PoolView view(PoolId pool) const;
     const FairQueue& queue(PoolId pool) const { return pools_.at(pool).queue; }
+    const Resources& node_cost(PoolId pool) const { return pools_.at(pool).row.node_resources; }
     Wait why_waiting(PoolId pool) const;
-    bool has_work(PoolId pool) const;  // somebody waits or runs there
     const Resources& promised() const { return promised_; }
     const QuotaBook& quotas() const { return quotas_; }
     std::int64_t cores_used(const QuotaKey& key) const;
@@ -100,6 +100,7 @@ class Scheduler {
     };
     const std::map<JobId, RunningJob>& running() const { return running_; }
     std::vector<NodeId> starting_nodes() const;
+    std::vector<NodeId> leaving_nodes() const;
 
  private:
     enum class State { Starting, Ready, Leaving };
@@ -167,7 +168,9 @@ class Scheduler {
     std::vector<NodeId> could_make_room(const LivePool& wanting) const;
     void make_room(const LivePool& wanting, Actions& actions);
     void make_quota_room(const LivePool& wanting, Actions& actions);
+    bool may_yield(const LivePool& pool) const;
     bool yields_to(const LivePool& pool, const LivePool& wanting) const;
+    bool can_ever_begin(const LivePool& pool) const;
 
     Settings settings_;
     QuotaBook quotas_;

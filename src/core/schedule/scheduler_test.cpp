@@ -240,6 +240,104 @@ TEST(Scheduler, LetsNoStreamOfSmallJobsStarveALargeOne) {
     EXPECT_TRUE(world.runs(gang));
 }
 
+TEST(Scheduler, LetsNobodyWaitForAGangThatCanNeverBegin) {
+    World world(4);
+    const PoolId fixed = world.pool(2);
+    Pool row = world.rows.at(fixed);
+    row.nodes_min = 2;
+    world.scheduler.put_pool(row);
+    world.decide();
+    world.start_nodes();
+    const JobId gang = world.submit(world.pool(4), {.instances = 4});
+    const JobId small = world.submit(world.pool(1));
+    world.start_nodes();
+    EXPECT_FALSE(world.runs(gang));
+    EXPECT_TRUE(world.runs(small));
+}
+
+TEST(Scheduler, GrowsOthersWhereOneOnlyWantsToGoFaster) {
+    World world(3);
+    const PoolId busy = world.pool(100);
+    Pool large = world.rows.at(busy);
+    large.node_resources = {.cpu_millis = 2000, .memory_bytes = 20};
+    world.rows[busy] = large;
+    world.scheduler.put_pool(large);
+    for (int i = 0; i < 5; ++i) world.submit(busy);
+    world.start_nodes();
+    const JobId small = world.submit(world.pool(1));
+    world.start_nodes();
+    EXPECT_TRUE(world.runs(small)) << "there is room that the older ones cannot use";
+}
+
+TEST(Scheduler, BackfillsNothingOnNodesThatWillNotCome) {
+    World world(3);
+    const PoolId other = world.pool(1);
+    world.submit(other);
+    const PoolId pool = world.pool(10);
+    const JobId first = world.submit(pool, {.instances = 2, .bound = 1h});
+    world.start_nodes();
+    world.end(first);
+    const JobId gang = world.submit(pool, {.instances = 3});
+    const JobId small = world.submit(pool);
+    EXPECT_FALSE(world.runs(gang) || world.runs(small));
+}
+
+TEST(Scheduler, GivesAGangOfPartsItsOwnNodes) {
+    World world;
+    const PoolId pool = world.pool(4, Tier::Dedicated, true);
+    const JobId gang = world.submit(pool, {.instances = 2});
+    EXPECT_EQ(world.requested.size(), 2U);
+    world.start_nodes();
+    EXPECT_TRUE(world.runs(gang));
+}
+
+TEST(Scheduler, ReplacesIdleNodesOfAnotherCost) {
+    World world(2);
+    const PoolId id = world.pool(1);
+    Pool row = world.rows.at(id);
+    row.node_resources = {.cpu_millis = 2000, .memory_bytes = 20};
+    world.rows[id] = row;
+    world.scheduler.put_pool(row);
+    const JobId first = world.submit(id);
+    world.start_nodes();
+    world.end(first);
+    row.nodes_max = 2;
+    row.node_resources = kNode;
+    world.rows[id] = row;
+    world.scheduler.put_pool(row);
+    const JobId gang = world.submit(id, {.instances = 2});
+    world.gone();
+    world.start_nodes();
+    EXPECT_TRUE(world.runs(gang));
+}
+
+TEST(Scheduler, TakesNoNodeOfALockedPool) {
+    World world(1);
+    const PoolId spot = world.pool(1, Tier::LowPriority);
+    world.submit(spot);
+    world.start_nodes();
+    world.scheduler.set_locked(spot, true);
+    world.submit(world.pool(1));
+    EXPECT_TRUE(world.preempted.empty());
+}
+
+TEST(Scheduler, ShrinksBeforeItPlaces) {
+    World world;
+    const PoolId id = world.pool(2);
+    const JobId first = world.submit(id);
+    const JobId second = world.submit(id);
+    world.start_nodes();
+    Pool row = world.rows.at(id);
+    row.nodes_max = 1;
+    world.scheduler.put_pool(row);
+    const JobId third = world.submit(id);
+    world.end(first);
+    EXPECT_FALSE(world.runs(third)) << "the node that came free is above the maximum";
+    world.gone();
+    world.end(second);
+    EXPECT_TRUE(world.runs(third));
+}
+
 TEST(Forecast, TellsWhenAJobWillStart) {
     World world;
     const PoolId pool = world.pool(2);

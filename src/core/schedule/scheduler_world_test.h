@@ -77,7 +77,7 @@ class World final : public Actions {
         placed[ask.job] = nodes;
     }
     void request(PoolId id) override {
-        scheduler.node_added({++nodes_}, id);
+        scheduler.node_added({++nodes_}, id, rows.at(id).node_resources);
         requested.push_back({nodes_});
     }
     void release(NodeId node, const std::string& why) override {

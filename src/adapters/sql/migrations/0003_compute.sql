@@ -6,8 +6,17 @@ ALTER TABLE job ADD COLUMN queue_warning TEXT NOT NULL DEFAULT '';
 ALTER TABLE task ADD COLUMN assigned_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE task ADD COLUMN gpus TEXT NOT NULL DEFAULT '';
 ALTER TABLE node ADD COLUMN gpus TEXT NOT NULL DEFAULT '';
+ALTER TABLE node ADD COLUMN cost_cpu_millis INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE node ADD COLUMN cost_memory_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE node ADD COLUMN cost_gpus INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pool ADD COLUMN terms BLOB;
 ALTER TABLE pool ADD COLUMN leaving INTEGER NOT NULL DEFAULT 0;
+
+-- Of tasks and nodes that were there before.
+UPDATE task SET assigned_at = (SELECT ifnull(job.started_at, job.submitted_at) FROM job WHERE job.id = task.job);
+UPDATE node SET cost_cpu_millis = (SELECT pool.cpu_millis FROM pool WHERE pool.id = node.pool),
+    cost_memory_bytes = (SELECT pool.memory_bytes FROM pool WHERE pool.id = node.pool),
+    cost_gpus = (SELECT pool.gpus FROM pool WHERE pool.id = node.pool);
 
 -- Nodes that are gone have no row any more.
 DELETE FROM node WHERE state >= 5;
