@@ -194,7 +194,7 @@ Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change
         return fail(ErrorCode::Conflict, "the workspace is locked: '" + lock->name + "' (ReadOnly) on " +
                                              lock->scope +
                                              "; an owner can remove it: lavant lock delete --scope " +
-                                             lock->scope + " -n '" + lock->name + "'");
+                                             shell_quote(lock->scope) + " -n " + shell_quote(lock->name));
     return settings;
 }
 

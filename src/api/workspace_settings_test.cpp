@@ -139,7 +139,7 @@ TEST_F(WorkspaceSettingsTest, StayAsTheyAreUnderAReadOnlyLock) {
     const auto refused = patch(kOwn, R"({"serverless":false})");
     EXPECT_EQ(refused.status, 409);
     EXPECT_NE(refused.body.find("'frozen' (ReadOnly)"), std::string::npos) << refused.body;
-    EXPECT_NE(refused.body.find("lavant lock delete --scope " + to_lower(kWs) + " -n 'frozen'"),
+    EXPECT_NE(refused.body.find("lavant lock delete --scope '" + to_lower(kWs) + "' -n 'frozen'"),
               std::string::npos)
         << refused.body;
     EXPECT_EQ(patch(kWs, "{}").status, 409);
