@@ -6,6 +6,7 @@
 #include "api/answers.h"
 #include "api/computes.h"
 #include "api/job_routes.h"
+#include "api/request_body.h"
 #include "base/text.h"
 
 namespace lavant::api {
@@ -35,6 +36,7 @@ Result<HttpResponse> power_status(Context& /*context*/, const Call& /*call*/) {
 }
 
 Result<plane::PutCompute> plan_power(Context& context, const Call& call, bool running) {
+    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.param("name")));
     LAVANT_TRY(StoredCompute stored, load_compute(context, call.param("name")));
     const Json document = wire::with_power(stored.document, running);
     LAVANT_TRY(const wire::ArmCompute compute, wire::read_stored_compute(document));
@@ -48,6 +50,8 @@ Result<plane::PutCompute> plan_power(Context& context, const Call& call, bool ru
     event.asset.body = document.dump();
     event.asset.modified_at = context.ports.clock.now();
     event.pool = std::move(pool.pool);
+    event.pool->version = made_from;
+    event.who = call.caller.user;
     return event;
 }
 
@@ -61,12 +65,31 @@ void set_power(Context& context, const SharedCall& call, bool running) {
 void start_instance(Context& context, const SharedCall& call) { set_power(context, call, true); }
 void stop_instance(Context& context, const SharedCall& call) { set_power(context, call, false); }
 
+// Half of a restart is done: whoever asked for it has to know in which state it is.
+void respond_stopped(const Call& call, Error why) {
+    const std::string& name = call.param("name");
+    why.message = "'" + name + "' is stopped now, and could not be started again: " + why.message +
+                  "; start it with: lavant compute start " + name;
+    call.respond(error_response(why));
+}
+
+void start_again(Context& context, const SharedCall& call) {
+    auto event = plan_power(context, *call, true);
+    if (!event) return respond_stopped(*call, event.error());
+    const bool taken =
+        context.ports.post(std::move(*event), [&context, call](const Result<plane::Answer>& answer) {
+            if (!answer) return respond_stopped(*call, answer.error());
+            call->respond(accepted(context, *call));
+        });
+    if (!taken) respond_stopped(*call, inbox_is_full());
+}
+
 // Off and on again: its node goes, and another one comes.
 void restart_instance(Context& context, const SharedCall& call) {
     auto event = plan_power(context, *call, false);
     if (!event) return call->respond(error_response(event.error()));
     post(context, call, std::move(*event),
-         [&context, call](const plane::Answer&) { set_power(context, call, true); });
+         [&context, call](const plane::Answer&) { start_again(context, call); });
 }
 
 // --- nodes ---
@@ -125,8 +148,7 @@ Result<HttpResponse> list_nodes(Context& context, const Call& call) {
 
 // "node-17", 17 or nothing.
 Result<NodeId> parse_node(const Call& call) {
-    if (call.request.body.empty()) return NodeId{};
-    LAVANT_TRY(const Json body, wire::parse_json(call.request.body));
+    LAVANT_TRY(const Json body, parse_body(call, {"node"}));
     const Json& node = body["node"];
     if (node.is_null() || node.text() == "any") return NodeId{};
     std::string_view text = node.text();
@@ -160,16 +182,13 @@ void evict(Context& context, const SharedCall& call) {
 }  // namespace
 
 void add_compute_actions(Router& router, Context& context) {
-    const auto later = [&context](Need need, void (*handler)(Context&, const SharedCall&)) {
-        return Route{need, [&context, handler](const SharedCall& call) { handler(context, call); }};
-    };
     const std::string one = std::string(kWorkspacePattern) + "/computes/{name}";
     router.add("POST", one + "/listNodes", answer_now(context, Need::Reader, list_nodes));
-    router.add("POST", one + "/start", later(Need::Contributor, start_instance));
-    router.add("POST", one + "/stop", later(Need::Contributor, stop_instance));
-    router.add("POST", one + "/restart", later(Need::Contributor, restart_instance));
+    router.add("POST", one + "/start", answer_later(context, Need::Contributor, start_instance));
+    router.add("POST", one + "/stop", answer_later(context, Need::Contributor, stop_instance));
+    router.add("POST", one + "/restart", answer_later(context, Need::Contributor, restart_instance));
     router.add("GET", one + "/operations/power", answer_now(context, Need::Reader, power_status));
-    router.add("POST", "/lavant/v1/computes/{name}/evict", later(Need::Contributor, evict));
+    router.add("POST", "/lavant/v1/computes/{name}/evict", answer_later(context, Need::Contributor, evict));
 }
 
 }  // namespace lavant::api

@@ -193,6 +193,7 @@ Result<void> check_count(Context& context) {
 }
 
 Result<Planned> plan_write(Context& context, const Call& call, wire::ComputeRequest request) {
+    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.param("name")));
     LAVANT_TRY(const auto stored, find_compute(context, call.param("name")));
     if (request == wire::ComputeRequest::Patch && !stored)
         return fail(ErrorCode::NotFound, explain_no_compute(context, call.param("name")));
@@ -227,6 +228,8 @@ Result<Planned> plan_write(Context& context, const Call& call, wire::ComputeRequ
     if (!stored) asset.created_by = call.caller.user;
     planned.event.is_new = !stored;
     planned.event.pool = std::move(pool.pool);
+    if (stored) planned.event.pool->version = made_from;
+    planned.event.who = call.caller.user;
     return planned;
 }
 
@@ -266,9 +269,21 @@ void patch_compute(Context& context, const SharedCall& call) {
     write_compute(context, call, wire::ComputeRequest::Patch);
 }
 
+// Whoever asks to detach means to lose a record, never nodes.
+Result<void> check_removal(const Call& call, const StoredCompute& compute) {
+    const std::string action = call.request.query_value("underlyingResourceAction").value_or("");
+    const auto kind = parse_compute_kind(compute.document.get("properties.computeType").text());
+    if (!equals_ignoring_case(action, "Detach") || !kind || is_attached(*kind)) return {};
+    return fail(ErrorCode::InvalidArgument, "compute '" + compute.name() + "' is of type " +
+                                                std::string(name_of(*kind)) +
+                                                ": it is not attached: delete it instead");
+}
+
 void delete_compute(Context& context, const SharedCall& call) {
     const auto compute = load_compute(context, call->param("name"));
     if (!compute) return call->respond(error_response(compute.error()));
+    if (const auto checked = check_removal(*call, *compute); !checked)
+        return call->respond(error_response(checked.error()));
     plane::DeleteCompute event;
     event.workspace = kWorkspaceKey;
     event.name = compute->name();
@@ -283,16 +298,13 @@ void delete_compute(Context& context, const SharedCall& call) {
 }  // namespace
 
 void add_compute_routes(Router& router, Context& context) {
-    const auto later = [&context](Need need, void (*handler)(Context&, const SharedCall&)) {
-        return Route{need, [&context, handler](const SharedCall& call) { handler(context, call); }};
-    };
     const std::string all = std::string(kWorkspacePattern) + "/computes";
     const std::string one = all + "/{name}";
     router.add("GET", all, answer_now(context, Need::Reader, list));
-    router.add("GET", one, later(Need::Reader, get_compute));
-    router.add("PUT", one, later(Need::Contributor, put_compute));
-    router.add("PATCH", one, later(Need::Contributor, patch_compute));
-    router.add("DELETE", one, later(Need::Contributor, delete_compute));
+    router.add("GET", one, answer_later(context, Need::Reader, get_compute));
+    router.add("PUT", one, answer_later(context, Need::Contributor, put_compute));
+    router.add("PATCH", one, answer_later(context, Need::Contributor, patch_compute));
+    router.add("DELETE", one, answer_later(context, Need::Contributor, delete_compute));
     router.add("POST", "/lavant/v1/computes/{name}/validate",
                answer_now(context, Need::Contributor, validate));
 }

@@ -16,6 +16,9 @@ using Headers = std::map<std::string, std::string>;
 const std::string kSubnet =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
 
+const std::string kBox =
+    R"({"location":"local","properties":{"computeType":"ComputeInstance","properties":{"vmSize":"Standard_DS3_v2"}}})";
+
 class ComputeRoutes : public testing::Test {
  protected:
     void SetUp() override { world_.capacity = TestWorld::kCapacity; }
@@ -185,6 +188,48 @@ TEST_F(ComputeRoutes, ChangesWhatMayChange) {
     EXPECT_EQ(shown.get("properties.properties.scaleSettings.maxNodeCount").integer(), 6);
 }
 
+TEST_F(ComputeRoutes, AChangeSaysWhoMakesItAndWhatItWasMadeFrom) {
+    const auto last = [&] { return std::get<plane::PutCompute>(world_.posted.back()); };
+    const auto version = [&] { return world_.store.list_pools().value()[0].version; };
+    ASSERT_EQ(put("cpu-cluster").status, 201);
+    EXPECT_EQ(last().who, "ann");
+    EXPECT_EQ(last().pool->version, 0);
+    const auto bob = world_.as("bob", Role::Contributor);
+    for (const char* name : {"cpu-cluster", "CPU-Cluster"}) {
+        const std::int64_t before = version();
+        EXPECT_GT(before, 0);
+        ASSERT_EQ(ask("PATCH", name, R"({"tags":{"a":"b"}})", bob).status, 200);
+        EXPECT_EQ(last().who, "bob");
+        EXPECT_EQ(last().pool->version, before);
+        EXPECT_GT(version(), before) << "the next change is made from another one";
+    }
+}
+
+TEST_F(ComputeRoutes, SomebodyElsesChangeInBetweenIsPassedOnAsAConflict) {
+    ASSERT_EQ(put("cpu-cluster").status, 201);
+    world_.refuse = [](const plane::Event&) { return Error{ErrorCode::Conflict, "changed meanwhile", {}}; };
+    const auto late = patch("cpu-cluster", R"("scaleSettings":{"maxNodeCount":6})");
+    EXPECT_EQ(late.status, 409);
+    EXPECT_EQ(world_.store.list_pools().value()[0].nodes_max, 4);
+}
+
+TEST_F(ComputeRoutes, ReadersChangeNothing) {
+    ASSERT_EQ(ask("PUT", "my-box", kBox).status, 201);
+    const auto reader = world_.as("bob", Role::Reader);
+    const std::size_t posted = world_.posted.size();
+    for (const char* verb : {"start", "stop", "restart"})
+        EXPECT_EQ(ask("POST", std::string("my-box/") + verb, "", reader).status, 403) << verb;
+    for (const char* verb : {"validate", "evict"})
+        EXPECT_EQ(
+            world_.call({"POST", std::string("/lavant/v1/computes/my-box/") + verb, kBox, reader}).status,
+            403)
+            << verb;
+    for (const char* method : {"PUT", "PATCH", "DELETE"})
+        EXPECT_EQ(ask(method, "my-box", kBox, reader).status, 403) << method;
+    EXPECT_EQ(ask("GET", "my-box", "", reader).status, 200);
+    EXPECT_EQ(world_.posted.size(), posted);
+}
+
 TEST_F(ComputeRoutes, RefusesWhatIsFixedAndWhatIsWrongAndChangesNothing) {
     ASSERT_EQ(put("cpu-cluster").status, 201);
     const std::string before = all();
@@ -268,9 +313,7 @@ TEST_F(ComputeRoutes, ListsInPagesAndByType) {
 }
 
 TEST_F(ComputeRoutes, StartsAndStopsAnInstance) {
-    const auto made = ask(
-        "PUT", "my-box",
-        R"({"location":"local","properties":{"computeType":"ComputeInstance","properties":{"vmSize":"Standard_DS3_v2"}}})");
+    const auto made = ask("PUT", "my-box", kBox);
     ASSERT_EQ(made.status, 201) << made.body;
     const auto state = [&] {
         return parsed(ask("GET", "my-box")).get("properties.properties.state").string();
@@ -300,6 +343,55 @@ TEST_F(ComputeRoutes, StartsAndStopsAnInstance) {
     EXPECT_NE(message_of(cluster).find("only a computeinstance"), std::string::npos);
 }
 
+TEST_F(ComputeRoutes, StartsAndStopsAreMadeFromWhatIsThere) {
+    ASSERT_EQ(ask("PUT", "my-box", kBox).status, 201);
+    const std::int64_t before = world_.store.list_pools().value()[0].version;
+    const auto bob = world_.as("bob", Role::Contributor);
+    ASSERT_EQ(ask("POST", "My-Box/stop", "", bob).status, 202);
+    const auto sent = std::get<plane::PutCompute>(world_.posted.back());
+    EXPECT_EQ(sent.pool->version, before);
+    EXPECT_EQ(sent.who, "bob");
+}
+
+TEST_F(ComputeRoutes, AHalfDoneRestartSaysThatTheInstanceIsStopped) {
+    ASSERT_EQ(ask("PUT", "my-box", kBox).status, 201);
+    world_.refuse = [](const plane::Event& event) -> std::optional<Error> {
+        const auto* put = std::get_if<plane::PutCompute>(&event);
+        if (put == nullptr || put->pool->nodes_max == 0) return std::nullopt;
+        return Error{ErrorCode::Conflict, "there is no quota", {}};
+    };
+    const auto half = ask("POST", "my-box/restart");
+    EXPECT_EQ(half.status, 409);
+    EXPECT_EQ(message_of(half),
+              "'my-box' is stopped now, and could not be started again: there is no quota; start it with: "
+              "lavant compute start my-box");
+    EXPECT_EQ(parsed(ask("GET", "my-box")).get("properties.properties.state").text(), "Stopped");
+    world_.refuse = [this](const plane::Event&) -> std::optional<Error> {
+        world_.inbox_full = true;
+        return std::nullopt;
+    };
+    const auto full = ask("POST", "my-box/restart");
+    EXPECT_EQ(full.status, 429);
+    EXPECT_NE(message_of(full).find("is stopped now"), std::string::npos) << full.body;
+}
+
+TEST_F(ComputeRoutes, SaysWhichSettingsOfAnInstanceNothingActsOn) {
+    const auto made = ask(
+        "PUT", "my-box",
+        R"({"properties":{"computeType":"ComputeInstance","properties":{"idleTimeBeforeShutdown":"PT30M"}}})");
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_NE(header_of(made, "Warning").find("idleTimeBeforeShutdown is kept and shown; nothing acts on it"),
+              std::string::npos);
+}
+
+TEST_F(ComputeRoutes, DetachesOnlyWhatIsAttached) {
+    ASSERT_EQ(put("cpu-cluster").status, 201);
+    const std::string before = all();
+    for (const char* action : {"Detach", "detach"})
+        refused(ask("DELETE", std::string("cpu-cluster?underlyingResourceAction=") + action), 400,
+                "it is not attached: delete it instead", before);
+}
+
 TEST_F(ComputeRoutes, KeepsRecordsOfAttachedMachines) {
     const auto made = ask(
         "PUT", "vm-example",
@@ -324,6 +416,8 @@ TEST_F(ComputeRoutes, EvictsANodeOnlyWhereThereIsOne) {
     EXPECT_EQ(evict("cpu-cluster", R"({"node":"node-7"})").status, 404);
     EXPECT_EQ(evict("cpu-cluster", R"({"node":"first"})").status, 400);
     EXPECT_EQ(evict("cpu-cluster", R"({"node":-3})").status, 400);
+    for (const char* body : {R"({"nodeId":"node-7"})", "[]", "5", R"("node-7")", "{", R"({"node":[]})"})
+        EXPECT_EQ(evict("cpu-cluster", body).status, 400) << body;
     EXPECT_EQ(evict("nobody", "").status, 404);
     EXPECT_EQ(evict("serverless", "{}").status, 404);
 }

@@ -176,4 +176,12 @@ Result<ComputeNodes> load_compute_nodes(Context& context) {
     return ComputeNodes{std::move(pools), std::move(nodes)};
 }
 
+Result<std::int64_t> load_pool_version(Context& context, const std::string& compute) {
+    LAVANT_TRY(const auto pools, context.ports.reader.list_pools());
+    for (const Pool& pool : pools)
+        if (!pool.is_serverless() && !pool.leaving && equals_ignoring_case(pool.terms.compute, compute))
+            return pool.version;
+    return 0;
+}
+
 }  // namespace lavant::api

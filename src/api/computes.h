@@ -63,5 +63,8 @@ struct ComputeNodes {
     wire::NodeCounts counts_of(const std::string& compute) const;
 };
 [[nodiscard]] Result<ComputeNodes> load_compute_nodes(Context& context);
+// Of the pool that a compute has now, whatever the case of its name; 0: it has none. Read before the compute
+// itself, it lets the plane refuse a change that was made from what somebody else has changed since.
+[[nodiscard]] Result<std::int64_t> load_pool_version(Context& context, const std::string& compute);
 
 }  // namespace lavant::api

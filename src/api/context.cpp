@@ -47,10 +47,12 @@ void post(Context& context, const SharedCall& call, plane::Event event,
                 then(std::move(*answer));
             }
         });
-    if (!taken)
-        call->respond(error_response({ErrorCode::ResourceExhausted,
-                                      "the server has more requests waiting than it takes; try again",
-                                      {}}));
+    if (!taken) call->respond(error_response(inbox_is_full()));
+}
+
+Error inbox_is_full() {
+    return {
+        ErrorCode::ResourceExhausted, "the server has more requests waiting than it takes; try again", {}};
 }
 
 std::string origin_of(const Context& context, const ports::HttpRequest& request) {

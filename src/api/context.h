@@ -118,6 +118,7 @@ Route answer_later(Context& context, Need need, void (*handler)(Context&, const 
 // here.
 void post(Context& context, const SharedCall& call, plane::Event event,
           std::function<void(plane::Answer)> then);
+Error inbox_is_full();  // what is answered when the control loop takes no more
 
 // "https://host:port" as the client spells it, so that links it gets lead back to where it came from.
 std::string origin_of(const Context& context, const ports::HttpRequest& request);

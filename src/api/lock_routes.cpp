@@ -117,9 +117,10 @@ Result<PutPlan> plan_put(Context& context, const Call& call) {
 void put_lock(Context& context, const SharedCall& call) {
     const auto plan = plan_put(context, *call);
     if (!plan) return call->respond(error_response(plan.error()));
-    post(context, call, plane::PutLock{.lock = plan->lock}, [call, plan = *plan](const plane::Answer&) {
-        call->respond(json_response(plan.is_new ? 201 : 200, view(scope_in(*call), plan.lock)));
-    });
+    post(context, call, plane::PutLock{.lock = plan->lock, .who = call->caller.user},
+         [call, plan = *plan](const plane::Answer&) {
+             call->respond(json_response(plan.is_new ? 201 : 200, view(scope_in(*call), plan.lock)));
+         });
 }
 
 Result<HttpResponse> get_lock(Context& context, const Call& call) {
@@ -172,10 +173,12 @@ Result<HttpResponse> refuse_scope(Context& /*context*/, const Call& call) {
 
 }  // namespace
 
-Result<std::optional<Lock>> find_workspace_lock(Context& context) {
+Result<std::optional<Lock>> find_workspace_lock(Context& context, const Call& call) {
     LAVANT_TRY(const auto locks, context.ports.reader.list_locks());
+    const bool named = !call.param("workspace").empty();
+    const std::string id = to_lower(arm_id(workspace_of(call)));
     for (const Lock& lock : locks) {
-        if (lock.level != LockLevel::ReadOnly) continue;
+        if (lock.level != LockLevel::ReadOnly || (named && !covers(lock.scope, id))) continue;
         const auto scope = parse_lock_scope(lock.scope);
         if (scope && (scope->kind == LockedKind::Workspace || scope->kind == LockedKind::ResourceGroup))
             return lock;

@@ -55,6 +55,7 @@ TEST_F(LockRoutes, PutsShowsAndDeletesOneOfEachScope) {
 
 TEST_F(LockRoutes, ChangesOneThatIsThere) {
     ASSERT_EQ(put(kGroup, "keep").status, 201);
+    EXPECT_EQ(std::get<plane::PutLock>(world_.posted.back()).who, "ann");
     world_.clock.at += std::chrono::hours(1);
     const auto changed = put(to_lower(kGroup), "KEEP", R"({"properties":{"level":"readonly"}})");
     ASSERT_EQ(changed.status, 200) << changed.body;

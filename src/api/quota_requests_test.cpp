@@ -82,6 +82,8 @@ TEST_F(QuotaRequests, StayPendingWhenTheLimitCannotBeSet) {
 
 TEST_F(QuotaRequests, CanBeDenied) {
     const std::string id = request();
+    EXPECT_EQ(post("/" + id + "/deny", "", world_.as("cy", Role::Contributor)).status, 403);
+    EXPECT_EQ(list().items()[0]["status"].text(), "pending");
     ASSERT_EQ(post("/" + id + "/deny", "").status, 200);
     EXPECT_EQ(list().items()[0]["status"].text(), "denied");
     EXPECT_EQ(limit_of(), 1000);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/answers.h"
+#include "api/computes.h"
 #include "api/sizes.h"
 #include "base/text.h"
 #include "core/model/region.h"
@@ -16,7 +17,6 @@ namespace {
 using ports::HttpResponse;
 using wire::Json;
 
-constexpr const char* kComputeKind = "computes";
 constexpr double kGib = 1LL << 30;
 constexpr double kMicros = 1e6;
 
@@ -72,6 +72,25 @@ Result<HttpResponse> get_size(Context& context, const Call& call) {
     return json_response(200, size_view(*size));
 }
 
+// The compute whose nodes have this size, if there is one.
+Result<std::optional<std::string>> find_user_of(Context& context, const std::string& size) {
+    ports::AssetQuery query;
+    query.workspace = kWorkspaceKey;
+    query.kind = kComputeKind;
+    query.unversioned = true;
+    query.archived = std::nullopt;
+    query.limit = ports::kRowsPerQuery;
+    for (;; query.offset += query.limit) {
+        LAVANT_TRY(const auto page, context.ports.reader.list_assets(query));
+        for (const Asset& compute : page) {
+            LAVANT_TRY(const Json body, wire::parse_json(compute.body));
+            if (equals_ignoring_case(body.get("properties.properties.vmSize").text(), size))
+                return std::optional<std::string>(compute.key.name);
+        }
+        if (std::ssize(page) < query.limit) return std::optional<std::string>{};
+    }
+}
+
 struct SizeWrite {
     plane::WriteAssets event;
     Size size;
@@ -93,6 +112,14 @@ Result<SizeWrite> plan_put(Context& context, const Call& call) {
         return fail(ErrorCode::ResourceExhausted, "there are " + std::to_string(kSiteSizesMax) +
                                                       " sizes of this site, and no more can be; delete one");
     write.asset.body = Json::object({{"name", size.name}, {"size", body}}).dump();
+    if (existing && existing->body != write.asset.body) {
+        // Its nodes, its quota and its prices were reckoned with the size as it is.
+        LAVANT_TRY(const auto user, find_user_of(context, size.name));
+        if (user)
+            return fail(ErrorCode::Conflict, "compute '" + *user + "' has nodes of size '" + size.name +
+                                                 "', which cannot be changed meanwhile; delete the compute "
+                                                 "first, or make a size of another name");
+    }
     write.asset.created_by = existing ? existing->created_by : call.caller.user;
     write.asset.modified_at = context.ports.clock.now();
     write.asset.created_at = existing ? existing->created_at : write.asset.modified_at;
@@ -118,25 +145,6 @@ void put_size(Context& context, const SharedCall& call) {
              if (was_written(call, answer))
                  call->respond(json_response(existed ? 200 : 201, size_view(size)));
          });
-}
-
-// The compute whose nodes have this size, if there is one.
-Result<std::optional<std::string>> find_user_of(Context& context, const std::string& size) {
-    ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
-    query.kind = kComputeKind;
-    query.unversioned = true;
-    query.archived = std::nullopt;
-    query.limit = ports::kRowsPerQuery;
-    for (;; query.offset += query.limit) {
-        LAVANT_TRY(const auto page, context.ports.reader.list_assets(query));
-        for (const Asset& compute : page) {
-            LAVANT_TRY(const Json body, wire::parse_json(compute.body));
-            if (equals_ignoring_case(body.get("properties.properties.vmSize").text(), size))
-                return std::optional<std::string>(compute.key.name);
-        }
-        if (std::ssize(page) < query.limit) return std::optional<std::string>{};
-    }
 }
 
 Result<plane::WriteAssets> plan_delete(Context& context, const std::string& name) {
@@ -173,9 +181,6 @@ void delete_size(Context& context, const SharedCall& call) {
 }  // namespace
 
 void add_size_routes(Router& router, Context& context) {
-    const auto later = [&context](void (*handler)(Context&, const SharedCall&)) {
-        return Route{Need::Owner, [&context, handler](const SharedCall& call) { handler(context, call); }};
-    };
     router.add(
         "GET",
         "/subscriptions/{subscription}/providers/Microsoft.MachineLearningServices/locations/{location}/"
@@ -184,8 +189,8 @@ void add_size_routes(Router& router, Context& context) {
     const std::string base = "/lavant/v1/sizes";
     router.add("GET", base, answer_now(context, Need::Reader, list_sizes));
     router.add("GET", base + "/{name}", answer_now(context, Need::Reader, get_size));
-    router.add("PUT", base + "/{name}", later(put_size));
-    router.add("DELETE", base + "/{name}", later(delete_size));
+    router.add("PUT", base + "/{name}", answer_later(context, Need::Owner, put_size));
+    router.add("DELETE", base + "/{name}", answer_later(context, Need::Owner, delete_size));
 }
 
 }  // namespace lavant::api

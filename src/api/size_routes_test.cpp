@@ -177,8 +177,14 @@ TEST_F(SizeRoutes, ASizeThatAComputeHasStays) {
     const auto kept = send("DELETE", "/card");
     EXPECT_EQ(kept.status, 409);
     EXPECT_NE(kept.body.find("'gpu-cluster'"), std::string::npos) << kept.body;
+    const auto changed = send("PUT", "/card", R"({"vcpus":8,"memoryGib":64})");
+    EXPECT_EQ(changed.status, 409);
+    EXPECT_NE(changed.body.find("'gpu-cluster'"), std::string::npos) << changed.body;
+    EXPECT_EQ(parsed(send("GET", "/card"))["vcpus"].integer(), 16);
+    EXPECT_EQ(send("PUT", "/card", card_).status, 200) << "it stays as it is";
     compute.remove = true;
     world_.write({compute});
+    EXPECT_EQ(send("PUT", "/card", R"({"vcpus":8,"memoryGib":64})").status, 200);
     EXPECT_EQ(send("DELETE", "/card").status, 204);
 }
 

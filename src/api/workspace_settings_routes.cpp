@@ -189,11 +189,12 @@ Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change
     LAVANT_TRY_VOID(change(call, settings, problems));
     if (!problems.empty())
         return fail(Error{ErrorCode::InvalidArgument, "the settings are not valid", std::move(problems)});
-    LAVANT_TRY(const auto lock, find_workspace_lock(context));
+    LAVANT_TRY(const auto lock, find_workspace_lock(context, call));
     if (lock)
         return fail(ErrorCode::Conflict, "the workspace is locked: '" + lock->name + "' (ReadOnly) on " +
                                              lock->scope +
-                                             "; an owner can remove it with lavant lock delete");
+                                             "; an owner can remove it: lavant lock delete --scope " +
+                                             shell_quote(lock->scope) + " -n " + shell_quote(lock->name));
     return settings;
 }
 

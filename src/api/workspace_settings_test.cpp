@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/test_world.h"
+#include "base/text.h"
 
 namespace lavant::api {
 namespace {
@@ -138,7 +139,13 @@ TEST_F(WorkspaceSettingsTest, StayAsTheyAreUnderAReadOnlyLock) {
     const auto refused = patch(kOwn, R"({"serverless":false})");
     EXPECT_EQ(refused.status, 409);
     EXPECT_NE(refused.body.find("'frozen' (ReadOnly)"), std::string::npos) << refused.body;
+    EXPECT_NE(refused.body.find("lavant lock delete --scope '" + to_lower(kWs) + "' -n 'frozen'"),
+              std::string::npos)
+        << refused.body;
     EXPECT_EQ(patch(kWs, "{}").status, 409);
+    std::string other = kWs;
+    other.back() = '2';
+    EXPECT_EQ(patch(other, "{}").status, 200) << "the lock is on another workspace";
     ASSERT_EQ(world_.call({"PUT", lock, R"({"properties":{"level":"CanNotDelete"}})", {}}).status, 200);
     EXPECT_EQ(patch(kOwn, R"({"serverless":false})").status, 200);
 }

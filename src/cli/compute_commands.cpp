@@ -147,9 +147,9 @@ std::string render_compute(const Json& compute, const Console& console) {
         fields.emplace_back("released after",
                             fmt::format("{} s idle", compute["idle_time_before_scale_down"].integer()));
     if (compute.has("idle_time_before_shutdown_minutes"))
-        fields.emplace_back(
-            "stopped after",
-            fmt::format("{} min idle", compute["idle_time_before_shutdown_minutes"].integer()));
+        fields.emplace_back("idle shutdown",
+                            fmt::format("after {} min: kept, nothing acts on it yet",
+                                        compute["idle_time_before_shutdown_minutes"].integer()));
     add(fields, "location", compute["location"]);
     add(fields, "resource", compute["resource_id"]);
     add(fields, "namespace", compute["namespace"]);
@@ -183,9 +183,9 @@ Outcome<Exit> list_computes(Session& session, const Console& console, const Comp
     if (filter.max > 0 && std::ssize(all) > filter.max) all.resize(static_cast<std::size_t>(filter.max));
     const Json found(std::move(all));
     if (found.size() == 0 && output.format == Format::Table)
-        console.err
-            << "no computes; jobs run serverless, or make one: lavant compute create --name cpu-cluster "
-               "--max-instances 4\n";
+        console.note(
+            "no computes; jobs run serverless, or make one: lavant compute create --name cpu-cluster "
+            "--max-instances 4");
     LAVANT_TRY_VOID(print(found, output, console, [&] { return table_of(found, console.width); }));
     return Exit::Completed;
 }
@@ -196,7 +196,7 @@ Outcome<Exit> list_nodes(Session& session, const Console& console, const std::st
     Json nodes = Json::array();
     for (const Json& one : answer["nodes"].items()) nodes.append(wire::to_az_node(one));
     if (nodes.size() == 0 && output.format == Format::Table)
-        console.err << printable(name) << " has no node now; one comes with the first job\n";
+        console.note(printable(name) + " has no node now; one comes with the first job");
     LAVANT_TRY_VOID(print(nodes, output, console, [&] {
         std::vector<std::vector<std::string>> rows;
         for (const Json& node : nodes.items())
@@ -251,7 +251,7 @@ Outcome<Exit> evict_node(Session& session, const Console& console, const std::st
     LAVANT_TRY(const Json answer,
                session.post(session.own_path("/computes/" + percent_encode(name) + "/evict"), body));
     LAVANT_TRY_VOID(print(answer, output, console, [&] {
-        return fmt::format("{} of {} is being taken away; what runs there is told, ended and tried again\n",
+        return fmt::format("{} of {} is being taken away; its jobs run again\n",
                            printable(answer["node"].text()), printable(name));
     }));
     return Exit::Completed;

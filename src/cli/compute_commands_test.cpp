@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/fake_server_test.h"
+#include "core/model/compute.h"
 
 namespace lavant::cli {
 namespace {
@@ -109,6 +110,37 @@ TEST(ListNodes, ShowsJobsAndSaysWhenThereIsNone) {
               " 127.0.0.1\n");
     ASSERT_TRUE(list_nodes(session, terminal.console(), "none", {}));
     EXPECT_NE(terminal.err.str().find("has no node now"), std::string::npos);
+}
+
+TEST(Computes, WhatIsSaidFitsEightyColumns) {
+    const std::string longest(kComputeNameCharsMost, 'c');
+    FakeServer server;
+    FakeTerminal terminal;
+    server.on("GET " + kComputes, 200, R"({"value":[]})");
+    server.on("POST " + kComputes + "/" + longest + "/listNodes", 200, R"({"nodes":[]})");
+    server.on("POST /lavant/v1/computes/" + longest + "/evict", 200, R"({"node":"node-123456"})");
+    Session session = server.session();
+    Console console = terminal.console();
+    console.err_is_terminal = true;
+    ASSERT_TRUE(list_computes(session, console, {}, {}));
+    ASSERT_TRUE(list_nodes(session, console, longest, {}));
+    ASSERT_TRUE(evict_node(session, console, longest, "", {}));
+    const std::string text = terminal.out.str() + terminal.err.str();
+    EXPECT_NE(text.find("has no node now"), std::string::npos);
+    EXPECT_NE(text.find("is being taken away"), std::string::npos);
+    for (const auto line : split(text, '\n')) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST(ShowCompute, PromisesNoShutdown) {
+    FakeServer server;
+    FakeTerminal terminal;
+    server.on("GET " + kComputes + "/my-box", 200,
+              R"({"name":"my-box","properties":{"computeType":"ComputeInstance","properties":)"
+              R"({"vmSize":"Standard_DS3_v2","state":"Running","idleTimeBeforeShutdown":"PT30M"}}})");
+    Session session = server.session();
+    ASSERT_TRUE(show_compute(session, terminal.console(), "my-box", {}));
+    EXPECT_NE(terminal.out.str().find("after 30 min: kept, nothing acts on it yet\n"), std::string::npos)
+        << terminal.out.str();
 }
 
 TEST(RemoveCompute, AsksAndDetachesRecordsOnly) {

@@ -108,7 +108,10 @@ Outcome<ComputeSpec> load(const Context& context, const ComputeOptions& options)
     // With flags alone a cluster is what is meant.
     if (options.file.empty() && root.find("type") == nullptr)
         root.entries.push_back({"type", {}, Document::string("amlcompute")});
-    return check(std::move(root), ComputeText::Whole, options);
+    LAVANT_TRY(ComputeSpec spec, check(std::move(root), ComputeText::Whole, options));
+    if (options.gave_password)
+        spec.warnings.push_back("--admin-password" + std::string(spec::kPasswordNotKept));
+    return spec;
 }
 
 void say_warnings(const Console& console, const ComputeSpec& spec) {
@@ -130,13 +133,18 @@ Outcome<Exit> print_body(const Json& body, const Console& console, const Output&
     return Exit::Completed;
 }
 
+// All of it is said already, so that no server has to be asked.
+Outcome<Exit> print_whole(const Context& context, const ServerChoice& choice, const ComputeSpec& spec,
+                          const Output& output) {
+    return print_body(
+        wire::to_arm_compute(spec, ComputeText::Whole, with_flags(context.config, choice).workspace()),
+        context.console, output);
+}
+
 Outcome<Exit> send_whole(Context& context, const ServerChoice& choice, const ComputeSpec& spec,
                          const ComputeOptions& options, const Output& output) {
     say_warnings(context.console, spec);
-    if (options.dry_run)
-        return print_body(
-            wire::to_arm_compute(spec, ComputeText::Whole, with_flags(context.config, choice).workspace()),
-            context.console, output);
+    if (options.dry_run) return print_whole(context, choice, spec, output);
     LAVANT_TRY(Session session, connect(context, choice));
     const Json body = wire::to_arm_compute(spec, ComputeText::Whole, session.address().workspace);
     const std::string path = session.compute_path(spec.name);
@@ -170,9 +178,9 @@ Outcome<Exit> update_compute(Context& context, const ServerChoice& choice, const
     if (!options.file.empty()) {
         LAVANT_TRY(const ComputeSpec spec, load(context, options));
         say_warnings(context.console, spec);
+        if (options.dry_run) return print_whole(context, choice, spec, output);
         LAVANT_TRY(Session session, connect(context, choice));
         const Json body = wire::to_arm_compute(spec, ComputeText::Whole, session.address().workspace);
-        if (options.dry_run) return print_body(body, context.console, output);
         LAVANT_TRY(const Json changed, session.replace(session.compute_path(spec.name), body));
         return print_made(changed, context.console, output);
     }

@@ -19,6 +19,7 @@ struct ComputeOptions {
     std::vector<std::string> tags;             // KEY=VALUE
     std::vector<std::string> identities;       // of identity.user_assigned_identities
     std::vector<std::string> settings;         // --set
+    bool gave_password = false;                // on the command line; the password itself is not kept
     bool dry_run = false;                      // say what would be sent
     bool may_exist = false;                    // as az does: of a name that is taken, that one is changed
 };

@@ -163,6 +163,31 @@ TEST_F(CreateCompute, AnUpdateFromAFileReplacesWhatIsThere) {
     EXPECT_EQ(header("If-Match"), "*");
 }
 
+TEST_F(CreateCompute, ADryRunOfAnUpdateFromAFileAsksNobody) {
+    terminal_.variables["LAVANT_ENDPOINT"] = "http://server";  // Nobody connects to such a one.
+    context_.config =
+        load_config({.variable = context_.variable, .folder = "", .user = 0, .system_file = ""}).value();
+    ComputeOptions options;
+    options.words = {{"name", ""}};
+    options.file = file("name: cpu-cluster\ntype: amlcompute\n");
+    EXPECT_FALSE(update_compute(context_, {}, options, {}));
+    options.dry_run = true;
+    ASSERT_TRUE(update_compute(context_, {}, options, {}));
+    EXPECT_NE(terminal_.out.str().find(R"("computeType": "AmlCompute")"), std::string::npos);
+    EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(CreateCompute, APasswordOnTheCommandLineIsWarnedOfAsOneInAFile) {
+    ComputeOptions options;
+    options.words = {{"name", "cpu-cluster"}};
+    options.dry_run = true;
+    options.gave_password = true;
+    ASSERT_TRUE(create_compute(context_, {}, options, {}));
+    EXPECT_NE(terminal_.err.str().find("warning: --admin-password: is not sent and not kept"),
+              std::string::npos)
+        << terminal_.err.str();
+}
+
 TEST_F(CreateCompute, AttachesRecordsOnly) {
     server_.on("PUT " + kComputes + "/k8s", 201,
                R"({"name":"k8s","properties":{"computeType":"Kubernetes"}})");

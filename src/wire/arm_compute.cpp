@@ -15,12 +15,17 @@ using spec::Problems;
 
 bool is_secret(std::string_view key) {
     const std::string word = to_lower(key);
+    // Words too short to be looked for inside others: publicKey and userAccountCredentials are no secrets.
+    constexpr std::array<std::string_view, 7> kWhole = {"key",    "token",      "sastoken",   "accountkey",
+                                                        "apikey", "credential", "credentials"};
+    if (std::ranges::find(kWhole, word) != kWhole.end()) return true;
     return std::ranges::any_of(
         std::array{"password", "privatekey", "accesstoken", "connectionstring", "secret"},
         [&](const char* part) { return word.find(part) != std::string::npos; });
 }
 
-// Wherever they are. What an application is to find in its environment is the user's to decide.
+// Wherever they are in the properties; tags and identities are names, which are the user's own. What an
+// application is to find in its environment is the user's to decide.
 bool drop_secrets(Json& value) {
     bool dropped = false;
     if (value.is_array())
@@ -155,7 +160,7 @@ Result<ArmCompute> parse_arm_compute(const ComputeAsk& ask) {
     if (!sent["properties"].is_object() && !(ask.request == ComputeRequest::Patch && sent.is_object()))
         return fail(ErrorCode::InvalidArgument,
                     "the body must be an object with the object 'properties' in it");
-    const bool had_secrets = drop_secrets(sent);
+    const bool had_secrets = sent.has("properties") && drop_secrets(sent.member("properties"));
     if (ask.stored != nullptr) {
         if (!sent["properties"].is_object()) sent.set("properties", Json::object());
         if (ask.request == ComputeRequest::Patch)

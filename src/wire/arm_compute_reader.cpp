@@ -201,6 +201,9 @@ void read_instance(ComputeReader& reader, Json& properties, ArmCompute& out) {
         reader.boolean(inner[key], std::string(kInner) + key);
     for (const char* key : {"sshSettings", "personalComputeInstanceSettings", "schedules", "setupScripts"})
         static_cast<void>(reader.object(inner, key, std::string(kInner) + key));
+    for (const char* key : {"idleTimeBeforeShutdown", "schedules", "setupScripts", "customServices"})
+        if (const Json& value = inner[key]; value.size() > 0 || value.is_string() || value.is_integer())
+            out.warnings.push_back(std::string(key) + " is kept and shown; nothing acts on it yet");
     properties.set("properties", only(inner, kOfInstance).set("state", out.running ? "Running" : "Stopped"));
 }
 

@@ -222,8 +222,41 @@ TEST(ArmCompute, KeepsRecordsOfAttachedMachinesWithoutTheirSecrets) {
         R"({"properties":{"computeType":"Databricks","resourceId":"/subscriptions/x","properties":{"databricksAccessToken":"t"}}})",
         nullptr, "x"));
     EXPECT_EQ(bricks.document.dump().find("AccessToken"), std::string::npos);
+    const ArmCompute aks = taken(put(
+        R"({"properties":{"computeType":"AKS","resourceId":"/subscriptions/x","properties":{"sslConfiguration":)"
+        R"({"status":"Enabled","cert":"c","key":"k1","cname":"n"},"more":[{"Token":"k2","sasToken":"k3"},)"
+        R"({"accountKey":"k4","apiKey":"k5","credential":"k6","credentials":{"a":"k7"},"keyName":"kept"}]}}})",
+        nullptr, "aks"));
+    EXPECT_EQ(
+        aks.document.get("properties.properties").dump(),
+        R"({"sslConfiguration":{"status":"Enabled","cert":"c","cname":"n"},"more":[{},{"keyName":"kept"}]})");
     EXPECT_FALSE(put(R"({"properties":{"computeType":"SynapseSpark"}})"));
     EXPECT_FALSE(put(R"({"properties":{"computeType":"SynapseSpark","resourceId":"x"}})"));
+}
+
+TEST(ArmCompute, NamesAreNoSecrets) {
+    const ArmCompute compute = taken(
+        put(cluster("", R"("tags":{"secret-level":"2","token":"blue"},"identity":{"type":"UserAssigned",)"
+                        R"("userAssignedIdentities":{"/ids/secret-reader":{},"/ids/password-vault":{}}},)")));
+    EXPECT_EQ(compute.document["tags"].dump(), R"({"secret-level":"2","token":"blue"})");
+    EXPECT_EQ(compute.document.get("identity.userAssignedIdentities").size(), 2U);
+    EXPECT_TRUE(compute.warnings.empty());
+}
+
+TEST(ArmCompute, WarnsOfEachSettingOfAnInstanceThatNothingActsOn) {
+    const auto box = [](const std::string& inner) {
+        return taken(put(R"({"properties":{"computeType":"ComputeInstance","properties":{)" + inner + "}}}"));
+    };
+    const ArmCompute all =
+        box(R"("idleTimeBeforeShutdown":"PT30M","schedules":{"computeStartStop":[{"action":"Stop"}]},)"
+            R"("setupScripts":{"scripts":{}},"customServices":[{"name":"x"}])");
+    EXPECT_EQ(all.warnings,
+              (std::vector<std::string>{"idleTimeBeforeShutdown is kept and shown; nothing acts on it yet",
+                                        "schedules is kept and shown; nothing acts on it yet",
+                                        "setupScripts is kept and shown; nothing acts on it yet",
+                                        "customServices is kept and shown; nothing acts on it yet"}));
+    EXPECT_TRUE(box(R"("idleTimeBeforeShutdown":null,"schedules":null,"setupScripts":{},"customServices":[])")
+                    .warnings.empty());
 }
 
 TEST(ComputeAnswer, TellsHowTheNodesAre) {

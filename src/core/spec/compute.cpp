@@ -158,8 +158,7 @@ void read_ssh(Fields& parent, ComputeSpec& spec) {
     }
     fields.finish();
     if (ssh.gave_password)
-        spec.warnings.push_back(fields.path_of("admin_password") +
-                                ": is not sent and not kept; passwords have no place in a compute");
+        spec.warnings.push_back(fields.path_of("admin_password") + std::string(kPasswordNotKept));
     spec.ssh = std::move(ssh);
 }
 

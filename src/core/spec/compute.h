@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -24,6 +25,9 @@ inline constexpr std::size_t kComputeTextBytes = 2'048;  // an ARM id, a path, a
 inline constexpr std::size_t kComputeKeyBytes = 16'384;  // a public key
 inline constexpr std::size_t kComputeItemsMost = 100;    // identities, schedules, applications
 inline constexpr std::int64_t kShutdownMinutesMost = 30LL * 24 * 60;
+// Behind the place where somebody wrote one.
+inline constexpr std::string_view kPasswordNotKept =
+    ": is not sent and not kept; passwords have no place in a compute";
 
 struct NetworkSpec {
     std::string vnet_name;

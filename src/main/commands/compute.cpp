@@ -44,7 +44,7 @@ constexpr Flag kWhole[] = {
     {"--enable-node-public-ip", "enable_node_public_ip", "true or false", "BOOL"},
     {"--node-sharing", "node_sharing", "exclusive, or packed: several jobs share a node", "WORD"},
     {"--idle-time-before-shutdown-minutes", "idle_time_before_shutdown_minutes",
-     "an instance stops after so many idle minutes", "MINUTES"},
+     "of an instance: kept and shown; nothing acts on it yet", "MINUTES"},
 };
 constexpr Flag kAttached[] = {
     {"-t,--type", "type", "kubernetes, virtualmachine, synapsespark, ...", "TYPE"},
@@ -88,9 +88,12 @@ void add_file(CLI::App& command, ComputeOptions& options) {
         ->option_text("FILE");
 }
 
-// Passwords are neither sent nor kept; scripts that have one go on working.
-void ignore_password(CLI::App& command) {
-    command.add_option_function<std::string>("--admin-password", [](const std::string&) {})->group("");
+// Passwords are neither sent nor kept; scripts that have one go on working, with a warning.
+void ignore_password(CLI::App& command, ComputeOptions& options) {
+    command
+        .add_option_function<std::string>("--admin-password",
+                                          [&options](const std::string&) { options.gave_password = true; })
+        ->group("");
 }
 
 void add_create(CommandLine& line, CLI::App& compute) {
@@ -104,7 +107,7 @@ void add_create(CommandLine& line, CLI::App& compute) {
     add_flags(command, options, kWhole);
     add_flags(command, options, kScale);
     add_flags(command, options, kIdentity);
-    ignore_password(command);
+    ignore_password(command, options);
     add_shared(line, command, options);
     line.runs(command, [&line, &options](Context& context) {
         return cli::create_compute(context, line.choice(), options, line.output());
@@ -137,7 +140,7 @@ void add_attach(CommandLine& line, CLI::App& compute) {
     add_name_flag(command, options);
     add_flags(command, options, kAttached);
     add_flags(command, options, kIdentity);
-    ignore_password(command);
+    ignore_password(command, options);
     command.add_option_function<std::string>("--ssh-private-key-file", [](const std::string&) {})->group("");
     add_shared(line, command, options);
     line.runs(command, [&line, &options](Context& context) {
