@@ -74,9 +74,10 @@ std::string explain_no_compute(Context& context, const std::string& name) {
     if (const auto all = list_assets(context))
         for (const Asset& one : *all) names.push_back(one.key.name);
     std::ranges::sort(names);
-    if (const auto near = nearest(name, names)) text += "; did you mean '" + *near + "'?";
+    const auto near = nearest(name, names);
+    if (near) text += "; did you mean '" + *near + "'?";
     if (names.empty()) return text + "; there is none yet: leave compute out to run serverless";
-    text += " There are ";
+    text += near ? " There are " : "; there are ";
     for (std::size_t i = 0; i < std::min(names.size(), kNamesShown); ++i)
         text += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > kNamesShown) text += " and " + std::to_string(names.size() - kNamesShown) + " more";

@@ -22,10 +22,10 @@ struct Flag {
 };
 
 constexpr Flag kScale[] = {
-    {"--min-instances", "min_instances", "nodes that are always there; 0 if left out", "N"},
-    {"--max-instances", "max_instances", "nodes there may be; 4 if left out", "N"},
+    {"--min-instances", "min_instances", "nodes that are always there; a new one has 0", "N"},
+    {"--max-instances", "max_instances", "nodes there may be; a new one has 4", "N"},
     {"--idle-time-before-scale-down", "idle_time_before_scale_down",
-     "seconds until an idle node is released; 120 if left out", "SECONDS"},
+     "until an idle node is released; a new one has 120", "SECONDS"},
 };
 constexpr Flag kIdentity[] = {
     {"--identity-type", "identity.type", "system_assigned or user_assigned", "TYPE"},
