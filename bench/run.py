@@ -190,6 +190,18 @@ def queued(server, loader, count):
             "server_mib": resident_mib(server.process.pid)}
 
 
+def nodes_from_zero(server, binary, count):
+    """A cluster of so many nodes, from the command to the last of them that is ready for work."""
+    env = server.environment
+    begin = time.monotonic()
+    subprocess.run([binary, "compute", "create", "--name", "many", "--size", "Standard_DS1_v2", "--min-instances", str(count),
+                    "--max-instances", str(count)], env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while True:
+        nodes = json.loads(subprocess.check_output([binary, "compute", "list-nodes", "many", "-o", "json"], env=env))
+        if sum(node["node_state"] == "idle" for node in nodes) == count:
+            return {"seconds": time.monotonic() - begin}
+
+
 def start_ms(*command):
     start = time.monotonic()
     silent = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (1, 2)]
@@ -241,6 +253,7 @@ def main():
     measure("idle", lambda: with_server(binary, lambda s: idle(s, loader)))
     measure("1,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 1000)))
     measure("100,000 queued", lambda: with_server(binary, lambda s: queued(s, loader, 100000)))
+    measure("50 nodes from zero", lambda: with_server(binary, lambda s: nodes_from_zero(s, binary, 50)))
     measure("plane, 1,000,000 queued", lambda: json.loads(subprocess.check_output([folder / "bench/bench_plane"])))
     if "bare spawn" in figures:
         limit = figures["bare spawn"]["cpu_ms_each"]

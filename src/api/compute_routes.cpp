@@ -118,7 +118,7 @@ void get_compute(Context& context, const SharedCall& call) {
     Live live{.nodes = nodes->counts_of(compute->name()), .not_growing = {}, .warnings = {}};
     const Pool* pool = nodes->pool_of(compute->name());
     const std::string job = pool == nullptr ? "" : waiting_job(context, pool->id);
-    if (pool != nullptr && job.empty() && live.nodes.target() < pool->nodes_min)
+    if (pool != nullptr && job.empty())  // A lock is worth knowing before the first job waits for it.
         live.not_growing = lock_in_words(context, *pool);
     const auto answer = [call, compute = std::move(*compute)](Live found) {
         call->respond(json_response(200, view(*call, compute.asset, compute.document, std::move(found))));
