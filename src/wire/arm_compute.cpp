@@ -114,11 +114,12 @@ Json completed(Json sent, const Json& stored, ComputeRequest request) {
     for (const char* key : {"computeType", "resourceId", "disableLocalAuth"})
         if (properties[key].is_null() && stored["properties"].has(key))
             properties.set(key, stored["properties"][key]);
-    if (sent["location"].is_null()) sent.set("location", stored["location"]);
-    if (request == ComputeRequest::Put) return sent;
-    if (!properties.has("description") && stored["properties"].has("description"))
+    const bool patch = request == ComputeRequest::Patch;
+    if (patch && !properties.has("description") && stored["properties"].has("description"))
         properties.set("description", stored["properties"]["description"]);
-    if (!sent.has("identity") && stored.has("identity")) sent.set("identity", stored["identity"]);
+    // From here on `properties` may have moved.
+    if (sent["location"].is_null()) sent.set("location", stored["location"]);
+    if (patch && !sent.has("identity") && stored.has("identity")) sent.set("identity", stored["identity"]);
     return sent;
 }
 
