@@ -157,10 +157,8 @@ void Plane::apply_one(const NodesHeld& event, Instant now, Outcome& out) {
         const bool draining = node.row.state == NodeState::Draining;
         if (there == held.end() && !draining) {
             drain_node(node, "its provider no longer has it", now, out);
-        } else if (draining && there == held.end()) {
-            node.evicted_by.reset();
-            add_effect(StopNode{id}, out);
         } else if (draining) {
+            if (there == held.end()) node.evicted_by.reset();  // Nothing is left that could use its grace.
             if (!node.evicted_by) add_effect(StopNode{id}, out);
         } else if (!there->second) {
             add_effect(start_of(node.row, pools_.at(node.row.pool).row), out);

@@ -281,9 +281,9 @@ std::int64_t Scheduler::nodes_wanted(const LivePool& pool) const {
     return std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(0, pool.row.nodes_max - nodes));
 }
 
-bool Scheduler::fits(const LivePool& pool, int nodes) const {
+bool Scheduler::has_room_for_one(const LivePool& pool) const {
     Resources after = promised_;
-    for (int i = 0; i < nodes; ++i) after += pool.row.node_resources;
+    after += pool.row.node_resources;
     return after.fits_in(settings_.capacity);
 }
 
@@ -299,7 +299,7 @@ Wait Scheduler::why_waiting(PoolId id) const {
     if (pool.blocked) return Wait::StartFailed;
     if (std::ssize(pool.nodes) >= pool.row.nodes_max) return needs > 1 ? Wait::Gang : Wait::Maximum;
     if (!quota_allows(pool)) return Wait::Quota;
-    if (!fits(pool, 1)) return Wait::Room;
+    if (!has_room_for_one(pool)) return Wait::Room;
     return Wait::NodeStart;
 }
 

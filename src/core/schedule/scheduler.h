@@ -156,7 +156,7 @@ class Scheduler {
     std::int64_t nodes_missing_for_head(const LivePool& pool) const;
     void count_quota(const LivePool& pool, int sign);
     bool quota_allows(const LivePool& pool, const QuotaUsage& more = {}) const;
-    bool fits(const LivePool& pool, int nodes) const;
+    bool has_room_for_one(const LivePool& pool) const;
 
     std::optional<std::vector<NodeId>> find_nodes(const LivePool& pool, const Ask& ask) const;
     bool place(LivePool& pool, const Ask& ask, Actions& actions);
