@@ -187,6 +187,38 @@ TEST(Scheduler, GivesIdleCoresToAnotherSize) {
     EXPECT_TRUE(world.runs(second));
 }
 
+TEST(Scheduler, LeavesTheCoresOfAnotherFamilyAlone) {
+    World world;
+    const PoolId pool = world.pool(10);
+    Pool other = world.rows.at(world.pool(10));
+    other.terms.family = "g";
+    world.scheduler.put_pool(other);
+    const JobId first = world.submit(other.id);
+    const JobId second = world.submit(pool);
+    world.start_nodes();
+    world.end(first);
+    world.scheduler.set_quota({{"l", "f", Tier::Dedicated}, QuotaLevel::Workspace, 1});
+    world.submit(pool);
+    EXPECT_EQ(world.scheduler.why_waiting(pool), Wait::Quota);
+    EXPECT_TRUE(world.released.empty()) << "its node would not help";
+    EXPECT_TRUE(world.runs(second));
+}
+
+TEST(Scheduler, LetsNodesWorkThatStayWhateverHappens) {
+    World world(4);
+    Pool fixed = world.rows.at(world.pool(1));
+    fixed.nodes_min = 1;
+    world.scheduler.put_pool(fixed);
+    const PoolId busy = world.pool(2);
+    world.submit(busy);
+    world.submit(busy);
+    world.start_nodes();
+    const JobId gang = world.submit(world.pool(3), {.instances = 3});
+    const JobId small = world.submit(fixed.id);
+    EXPECT_FALSE(world.runs(gang));
+    EXPECT_TRUE(world.runs(small)) << "its node could not have made room for the gang";
+}
+
 TEST(Scheduler, ScalesNothingUnderALock) {
     World world;
     const PoolId pool = world.pool(4);
