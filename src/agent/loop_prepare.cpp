@@ -157,7 +157,7 @@ Result<std::vector<Fetch>> Loop::plan_fetches(const Work& work) const {
             fetch.url = input.value;
             fetch.file = base_name_of(place).empty() ? "data" : base_name_of(place);
         } else {
-            LAVANT_TRY(fetch.place, parse_datastore_uri(input.value));
+            LAVANT_TRY(fetch.place, parse_datastore_uri(input.value, work.launch));
             fetch.kind = input.type == "uri_file" ? Fetch::Kind::Blob : Fetch::Kind::Folder;
             fetch.file = base_name_of(fetch.place.path);
         }

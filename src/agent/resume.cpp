@@ -51,7 +51,7 @@ std::vector<Fetch> plan_resume(const lavant::Launch& launch, const TaskPaths& pa
     std::vector<Fetch> fetches;
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
-        Result<OutputPlace> kept = output_place_of(output, paths);
+        Result<OutputPlace> kept = output_place_of(output, launch, paths);
         if (!kept) continue;  // Nothing was kept there; the end of the task tells why.
         fetches.push_back({.kind = kept->file.empty() ? Fetch::Kind::Folder : Fetch::Kind::Blob,
                            .what = "output '" + output.name + "' of the attempt before",
@@ -62,7 +62,7 @@ std::vector<Fetch> plan_resume(const lavant::Launch& launch, const TaskPaths& pa
     }
     fetches.push_back({.kind = Fetch::Kind::Folder,
                        .what = "./outputs of the attempt before",
-                       .place = {kArtifactContainer, artifact_prefix(launch.job_name) + "outputs"},
+                       .place = {artifact_container(launch), artifact_prefix(launch.job_name) + "outputs"},
                        .into = paths.resumed + "/outputs",
                        .if_there = true});
     return fetches;

@@ -33,7 +33,8 @@ BlobPlace file_place(const LaunchOutput& output, BlobPlace place) {
     return place;
 }
 
-Result<std::string> input_value(const LaunchInput& input, const TaskPaths& paths, TaskView& view) {
+Result<std::string> input_value(const LaunchInput& input, const lavant::Launch& launch,
+                                const TaskPaths& paths, TaskView& view) {
     if (input.type == "literal" || is_direct(input.mode)) return input.value;
     if (const std::optional<std::string> local = parse_file_uri(input.value)) {
         view.binds.push_back({.path = *local, .writable = false});
@@ -45,7 +46,7 @@ Result<std::string> input_value(const LaunchInput& input, const TaskPaths& paths
     if (is_web_uri(input.value)) {
         place = place.substr(0, place.find_first_of("?#"));
     } else {
-        LAVANT_TRY(const BlobPlace blob, parse_datastore_uri(input.value));
+        LAVANT_TRY(const BlobPlace blob, parse_datastore_uri(input.value, launch));
         keep = blob.path;
         place = keep;
     }
@@ -54,10 +55,11 @@ Result<std::string> input_value(const LaunchInput& input, const TaskPaths& paths
     return join(folder, file.empty() ? "data" : file);
 }
 
-Result<std::string> output_value(const LaunchOutput& output, const TaskPaths& paths) {
+Result<std::string> output_value(const LaunchOutput& output, const lavant::Launch& launch,
+                                 const TaskPaths& paths) {
     if (is_direct(output.mode)) return output.uri;
     if (output.type != "uri_file") return join(paths.outputs, output.name);
-    LAVANT_TRY(const OutputPlace place, output_place_of(output, paths));
+    LAVANT_TRY(const OutputPlace place, output_place_of(output, launch, paths));
     return join(place.folder, place.file);
 }
 
@@ -219,7 +221,7 @@ Result<std::vector<SavedTask>> load_tasks(const std::string& node_folder) {
     return saved;
 }
 
-Result<BlobPlace> parse_datastore_uri(std::string_view uri) {
+Result<BlobPlace> parse_datastore_uri(std::string_view uri, const lavant::Launch& launch) {
     const auto bad = [&] {
         return fail(ErrorCode::NotFound,
                     "'" + std::string(uri) +
@@ -236,11 +238,10 @@ Result<BlobPlace> parse_datastore_uri(std::string_view uri) {
     if (!rest.starts_with("paths/")) return bad();
     std::string path(rest.substr(6));
     while (path.starts_with('/')) path.erase(0, 1);
-    if (store == kBlobDatastore) return BlobPlace{kBlobContainer, path};
-    if (store == kArtifactDatastore) return BlobPlace{kArtifactContainer, path};
+    std::string container = container_of(launch, std::string(store));
+    if (!container.empty()) return BlobPlace{std::move(container), path};
     return fail(ErrorCode::NotFound, "datastore '" + std::string(store) +
-                                         "' is not known; this workspace has " + kBlobDatastore + " and " +
-                                         kArtifactDatastore);
+                                         "' is not known to this job; see `lavant datastore list`");
 }
 
 std::optional<std::string> parse_file_uri(std::string_view uri) {
@@ -277,14 +278,14 @@ Result<TaskView> view_of(const lavant::Launch& launch, const TaskPaths& paths) {
     for (const LaunchInput& input : launch.inputs) {
         LAVANT_TRY_VOID(check_name(input.name));
         LAVANT_TRY(std::string value,
-                   input_value(input, paths, view).map_error(in("input '" + input.name + "'")));
+                   input_value(input, launch, paths, view).map_error(in("input '" + input.name + "'")));
         fetched = fetched || value.starts_with(paths.inputs + "/");
         view.inputs[input.name] = std::move(value);
     }
     for (const LaunchOutput& output : launch.outputs) {
         LAVANT_TRY_VOID(check_name(output.name));
         LAVANT_TRY(view.outputs[output.name],
-                   output_value(output, paths).map_error(in("output '" + output.name + "'")));
+                   output_value(output, launch, paths).map_error(in("output '" + output.name + "'")));
     }
     if (fetched) view.binds.push_back({.path = paths.inputs, .writable = false});
     if (!launch.outputs.empty()) view.binds.push_back({.path = paths.outputs, .writable = true});
@@ -344,9 +345,10 @@ void append_to_log(const TaskPaths& paths, std::string_view line) {
 
 bool is_direct(std::string_view mode) { return equals_ignoring_case(mode, "direct"); }
 
-Result<OutputPlace> output_place_of(const LaunchOutput& output, const TaskPaths& paths) {
+Result<OutputPlace> output_place_of(const LaunchOutput& output, const lavant::Launch& launch,
+                                    const TaskPaths& paths) {
     OutputPlace found{.folder = join(paths.outputs, output.name)};
-    LAVANT_TRY(found.place, parse_datastore_uri(output.uri));
+    LAVANT_TRY(found.place, parse_datastore_uri(output.uri, launch));
     if (output.type != "uri_file") return found;
     found.place = file_place(output, std::move(found.place));
     found.file = base_name_of(found.place.path);
@@ -358,10 +360,10 @@ Uploads find_uploads(const lavant::Launch& launch, const TaskPaths& paths, const
     UploadFinder finder(found);
     const std::string artifacts = artifact_prefix(launch.job_name);
     for (const char* name : {"outputs", "logs"})
-        finder.tree(written + "/" + name, {kArtifactContainer, artifacts + name});
+        finder.tree(written + "/" + name, {artifact_container(launch), artifacts + name});
     for (const LaunchOutput& output : launch.outputs) {
         if (is_direct(output.mode)) continue;
-        const Result<OutputPlace> kept = output_place_of(output, paths);
+        const Result<OutputPlace> kept = output_place_of(output, launch, paths);
         if (!kept) {
             if (found.problem.empty())
                 found.problem = "output '" + output.name + "': " + kept.error().message;

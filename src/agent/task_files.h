@@ -66,7 +66,7 @@ struct BlobPlace {
 };
 // azureml://datastores/D/paths/P, with or without subscription, group and workspace in front. NotFound where
 // the datastore is none of the workspace's own two.
-[[nodiscard]] Result<BlobPlace> parse_datastore_uri(std::string_view uri);
+[[nodiscard]] Result<BlobPlace> parse_datastore_uri(std::string_view uri, const lavant::Launch& launch);
 std::optional<std::string> parse_file_uri(std::string_view uri);  // file:///x or an absolute path: the path
 bool is_web_uri(std::string_view uri);
 
@@ -101,7 +101,8 @@ struct OutputPlace {
     std::string file;  // its name in there; "" for all that is in it
     BlobPlace place;
 };
-[[nodiscard]] Result<OutputPlace> output_place_of(const LaunchOutput& output, const TaskPaths& paths);
+[[nodiscard]] Result<OutputPlace> output_place_of(const LaunchOutput& output, const lavant::Launch& launch,
+                                                  const TaskPaths& paths);
 bool is_direct(std::string_view mode);  // the command reads and writes the place itself
 
 // One file to be kept, and its final place.

@@ -123,15 +123,16 @@ TEST_F(TaskFiles, OfATaskWhoseLaunchWasNotWrittenWholeAreRemoved) {
 }
 
 TEST_F(TaskFiles, ReadDatastoreUris) {
-    EXPECT_EQ(parse_datastore_uri("azureml://datastores/workspaceblobstore/paths/a/b c").value(),
+    EXPECT_EQ(parse_datastore_uri("azureml://datastores/workspaceblobstore/paths/a/b c", launch_).value(),
               (BlobPlace{"azureml-blobstore", "a/b c"}));
     EXPECT_EQ(parse_datastore_uri("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/"
-                                  "workspaceartifactstore/paths/x/")
+                                  "workspaceartifactstore/paths/x/",
+                                  launch_)
                   .value(),
               (BlobPlace{"azureml", "x/"}));
     for (const char* bad : {"", "azureml:data:1", "azureml://datastores/other/paths/x",
                             "azureml://datastores/x", "wasbs://a@b/c"})
-        EXPECT_FALSE(parse_datastore_uri(bad)) << bad;
+        EXPECT_FALSE(parse_datastore_uri(bad, launch_)) << bad;
 }
 
 TEST_F(TaskFiles, ShowInputsAndOutputsToTheCommand) {

@@ -7,6 +7,7 @@
 
 #include "api/sas.h"
 #include "base/text.h"
+#include "core/model/workspace.h"
 #include "wire/json.h"
 
 namespace lavant::api {
@@ -79,10 +80,8 @@ AssetWrite key_row(ports::Crypto& crypto, std::string_view plain, const std::str
     return write;
 }
 
-Access::Access(Ports ports, std::string_view secret, std::string workspace)
-    : ports_(ports),
-      signing_key_(ports.crypto.hmac_sha256(secret, "lavant access tokens")),
-      workspace_(std::move(workspace)) {}
+Access::Access(Ports ports, std::string_view secret)
+    : ports_(ports), signing_key_(ports.crypto.hmac_sha256(secret, "lavant access tokens")) {}
 
 Result<Caller> Access::check_authorization(std::string_view header) {
     constexpr std::string_view kScheme = "bearer ";
@@ -145,7 +144,8 @@ Result<Access::Remembered> Access::verify_token(std::string_view token) {
     Remembered answer{{claims["sub"].string(), Role::Job, claims["key"].string(), claims["job"].string()},
                       {}};
     if (!answer.caller.job.empty()) {
-        LAVANT_TRY(const auto job, ports_.reader.find_job(workspace_, answer.caller.job));
+        answer.caller.workspace = claims["ws"].string(kDefaultWorkspace);
+        LAVANT_TRY(const auto job, ports_.reader.find_job(answer.caller.workspace, answer.caller.job));
         const bool current =
             job && job->head.attempt == claims["attempt"].integer() && !is_terminal(job->head.status);
         if (!current) return unknown();
@@ -194,7 +194,8 @@ std::string Access::make_token(const Caller& caller, std::string_view audience, 
 
 std::string Access::make_job_token(const JobHead& job, int attempt) const {
     std::string claims = R"({"iss":"lavant","sub":)" + json_quote("job/" + job.name) + R"(,"job":)" +
-                         json_quote(job.name) + R"(,"attempt":)" + std::to_string(attempt) + R"(,"exp":)" +
+                         json_quote(job.name) + R"(,"ws":)" + json_quote(job.workspace) + R"(,"attempt":)" +
+                         std::to_string(attempt) + R"(,"exp":)" +
                          std::to_string(to_seconds(ports_.clock.now() + kJobTokenLife)) + "}";
     return sign(claims);
 }

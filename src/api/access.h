@@ -26,8 +26,9 @@ Result<Role> parse_role(std::string_view name);  // "owner", "contributor", "rea
 struct Caller {
     std::string user;
     Role role = Role::Reader;
-    std::string key;  // the name of the API key behind it, empty for a job
-    std::string job;  // of a job's token
+    std::string key;             // the name of the API key behind it, empty for a job
+    std::string job;             // of a job's token
+    std::string workspace = {};  // of that job
 };
 
 inline constexpr const char* kKeyKind = "api_keys";
@@ -45,7 +46,7 @@ class Access {
         ports::Clock& clock;
     };
     // `secret`: bytes from which the signing key is derived.
-    Access(Ports ports, std::string_view secret, std::string workspace);
+    Access(Ports ports, std::string_view secret);
 
     // The value of an Authorization header: "Bearer <JWT or API key>". Any thread.
     [[nodiscard]] Result<Caller> check_authorization(std::string_view header);
@@ -71,7 +72,6 @@ class Access {
 
     Ports ports_;
     std::string signing_key_;
-    std::string workspace_;
     std::mutex mutex_;                                        // guards what follows
     std::unordered_map<std::string, Remembered> remembered_;  // by the hash of the credential
     std::uint64_t generation_ = 0;                            // counts forget_all

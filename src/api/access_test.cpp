@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 class AccessTest : public testing::Test {
  protected:
-    AccessTest() : access_({world_.store, world_.crypto(), world_.clock}, "secret", "default") {}
+    AccessTest() : access_({world_.store, world_.crypto(), world_.clock}, "secret") {}
 
     std::string add_key(const std::string& name, Role role) {
         const NewKey key = access_.make_key(name, "ann", role);

@@ -15,9 +15,12 @@
 #include "api/quota_routes.h"
 #include "api/size_routes.h"
 #include "api/usage_routes.h"
+#include "api/workspace_life_routes.h"
+#include "api/workspace_making.h"
 #include "api/workspace_routes.h"
 #include "api/workspace_settings_routes.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 namespace lavant::api {
 namespace {
@@ -42,19 +45,43 @@ Role least_role(Need need) {
 // A job's token opens its own job and nothing else.
 bool job_may(const Caller& caller, const Call& call, Need need) {
     if (need != Need::Reader || caller.job.empty() || call.param("name") != caller.job) return false;
+    if (call.workspace != caller.workspace) return false;
     // {name} names other things on other routes.
     const std::string_view path = call.request.path;
     const std::string_view before = path.substr(0, path.rfind("/" + caller.job));
     return before.ends_with("/jobs") || before.ends_with("/runs");
 }
 
-Result<Caller> check_access(Context& context, const Call& call, Need need) {
-    LAVANT_TRY(Caller caller, context.access.check_authorization(call.request.header("Authorization")));
+Result<void> check_role(const Call& call, Need need) {
+    const Caller& caller = call.caller;
     if (caller.role < least_role(need) && !job_may(caller, call, need))
         return fail(ErrorCode::PermissionDenied,
                     "this needs the role " + std::string(name_of(least_role(need))) + ", and '" +
                         caller.user + "' is a " + std::string(name_of(caller.role)) + "; ask an owner");
-    return caller;
+    return {};
+}
+
+// In the path of ARM's routes, in a header of ours; nullopt: the default one.
+Result<std::optional<WorkspaceName>> named_workspace(const Call& call) {
+    WorkspaceName name{call.param("subscription"), call.param("group"), call.param("workspace")};
+    if (name.name.empty()) {
+        const std::string_view header = call.request.header(kWorkspaceHeader);
+        if (header.empty()) return std::nullopt;
+        const auto parts = split(header, '/');
+        if (parts.size() != 3)
+            return fail(ErrorCode::InvalidArgument, std::string(kWorkspaceHeader) +
+                                                        " is SUBSCRIPTION/RESOURCE-GROUP/WORKSPACE, "
+                                                        "each part percent-encoded");
+        name = {percent_decode(parts[0]), percent_decode(parts[1]), percent_decode(parts[2])};
+    }
+    LAVANT_TRY_VOID(check_workspace_name(name));
+    return name;
+}
+
+tl::unexpected<Error> no_workspace(const WorkspaceName& name) {
+    return fail(ErrorCode::NotFound, "workspace '" + name.name + "' was not found in resource group '" +
+                                         name.resource_group +
+                                         "'; an owner can make it: lavant workspace create");
 }
 
 }  // namespace
@@ -62,6 +89,7 @@ Result<Caller> check_access(Context& context, const Call& call, Need need) {
 Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std::move(settings)) {
     add_workspace_routes(router_, context_);
     add_workspace_settings_routes(router_, context_);
+    add_workspace_life_routes(router_, context_);
     add_job_routes(router_, context_);
     add_compute_routes(router_, context_);
     add_compute_actions(router_, context_);
@@ -104,16 +132,45 @@ void Api::handle(ports::HttpRequest request, std::shared_ptr<ports::Responder> r
     }
     auto call = std::make_shared<Call>(
         Call{std::move(request), std::move(responder), std::move(match.params), Caller{}});
-    const Need need = match.route->need;
-    if (need != Need::Nothing && need != Need::Storage) {
-        Result<Caller> caller = check_access(context_, *call, need);
-        if (!caller) {
-            context_.refused.fetch_add(1, std::memory_order_relaxed);
-            return call->respond(error_response(caller.error()));
-        }
-        call->caller = std::move(*caller);
+    const Route& route = *match.route;
+    if (route.need == Need::Nothing || route.need == Need::Storage) return route.handle(std::move(call));
+    Result<Caller> caller = context_.access.check_authorization(call->request.header("Authorization"));
+    if (!caller) return refuse(*call, caller.error());
+    call->caller = std::move(*caller);
+    enter_workspace(call, route);
+}
+
+void Api::refuse(const Call& call, const Error& error) {
+    context_.refused.fetch_add(1, std::memory_order_relaxed);
+    call.respond(error_response(error));
+}
+
+void Api::enter_workspace(const SharedCall& call, const Route& route) {
+    const auto name = named_workspace(*call);
+    if (!name) return refuse(*call, name.error());
+    if (!*name) return run(call, route);
+    call->workspace_name = **name;
+    if (route.any_workspace) return run(call, route);
+    const auto found = context_.workspaces.find(**name);
+    if (!found) return refuse(*call, found.error());
+    if (*found && !(*found)->deleted) {
+        call->workspace = (*found)->key;
+        return run(call, route);
     }
-    match.route->handle(std::move(call));
+    const bool makes = !*found && context_.settings.make_workspaces && call->caller.role == Role::Owner;
+    if (!makes) return refuse(*call, no_workspace(**name).value());
+    make_workspace(context_, **name, "", call->caller.user,
+                   [this, call, &route](const Result<Workspace>& made) {
+                       if (!made) return refuse(*call, made.error());
+                       call->workspace = made->key;
+                       run(call, route);
+                   });
+}
+
+void Api::run(const SharedCall& call, const Route& route) {
+    if (const auto permitted = check_role(*call, route.need); !permitted)
+        return refuse(*call, permitted.error());
+    route.handle(call);
 }
 
 tl::expected<std::unique_ptr<ports::SocketHandler>, ports::HttpResponse> Api::accept_socket(

@@ -29,6 +29,11 @@ class Api final : public ports::HttpApplication {
     Access& access() { return context_.access; }
 
  private:
+    void refuse(const Call& call, const Error& error);
+    // Who calls is known; which workspace it is about, is found or made here.
+    void enter_workspace(const SharedCall& call, const Route& route);
+    void run(const SharedCall& call, const Route& route);
+
     Context context_;
     Router router_;
 };

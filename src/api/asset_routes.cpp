@@ -35,7 +35,7 @@ Result<Json> properties_of(const Call& call) {
 }
 
 AssetKey key_of(const AssetKind& kind, const Call& call) {
-    return {kWorkspaceKey, kind.name, call.param("name"), call.param("version")};
+    return {call.workspace, kind.name, call.param("name"), call.param("version")};
 }
 
 Result<void> check_names(const Call& call) {
@@ -48,7 +48,7 @@ Result<void> check_names(const Call& call) {
 
 Result<HttpResponse> get_version(const AssetKind& kind, Context& context, const Call& call) {
     AssetName name{call.param("name"), call.param("version"), ""};
-    LAVANT_TRY(const auto asset, find_version(context, kind.name, name));
+    LAVANT_TRY(const auto asset, find_version(context, call.workspace, kind.name, name));
     if (!asset) return not_there(kind, call);
     LAVANT_TRY(const Json view, version_view(context, call, *asset));
     return json_response(200, view);
@@ -68,7 +68,7 @@ struct Paging {
 
 Paging paging_of(const AssetKind& kind, const Call& call) {
     Paging paging;
-    paging.query.workspace = kWorkspaceKey;
+    paging.query.workspace = call.workspace;
     paging.query.kind = kind.name;
     paging.query.name = call.param("name");
     paging.query.containers = call.param("name").empty();
@@ -90,7 +90,7 @@ Result<HttpResponse> list(const AssetKind& kind, Context& context, const Call& c
     if (const auto hash = call.request.query_value("hash"); hash && kind.name == "codes") {
         // Whatever name the path has: the client makes up a new one before it knows whether the code is
         // there.
-        LAVANT_TRY(auto hit, context.ports.reader.find_asset_by_hash(kWorkspaceKey, kind.name, *hash));
+        LAVANT_TRY(auto hit, context.ports.reader.find_asset_by_hash(call.workspace, kind.name, *hash));
         if (hit) assets.push_back(std::move(*hit));
     } else {
         LAVANT_TRY(assets, context.ports.reader.list_assets(paging.query));
@@ -136,7 +136,7 @@ Result<VersionPut> plan_new(const AssetKind& kind, Context& context, const Call&
     plan.writes.push_back(write);
     if (!kind.has_containers || stored["isAnonymous"].boolean()) return plan;
     AssetWrite container;
-    container.asset.key = {kWorkspaceKey, kind.name, call.param("name"), ""};
+    container.asset.key = {call.workspace, kind.name, call.param("name"), ""};
     LAVANT_TRY(const auto existing, context.ports.reader.find_asset(container.asset.key));
     if (existing) container.asset = *existing;
     LAVANT_TRY(const Json body, advance_container(existing ? existing->body : "", call.param("version")));

@@ -2,12 +2,13 @@
 
 namespace lavant::api {
 
-Result<std::optional<Asset>> find_version(Context& context, const std::string& kind, const AssetName& name) {
+Result<std::optional<Asset>> find_version(Context& context, const std::string& workspace,
+                                          const std::string& kind, const AssetName& name) {
     if (!name.version.empty())
-        return context.ports.reader.find_asset({kWorkspaceKey, kind, name.name, name.version});
+        return context.ports.reader.find_asset({workspace, kind, name.name, name.version});
     if (name.label != "latest" && name.label != "default") return std::optional<Asset>{};
     ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = workspace;
     query.kind = kind;
     query.name = name.name;
     query.limit = 1;

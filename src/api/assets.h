@@ -12,7 +12,7 @@
 namespace lavant::api {
 
 // By version, or by the label "latest" (the newest one that is not archived).
-[[nodiscard]] Result<std::optional<Asset>> find_version(Context& context, const std::string& kind,
-                                                        const AssetName& name);
+[[nodiscard]] Result<std::optional<Asset>> find_version(Context& context, const std::string& workspace,
+                                                        const std::string& kind, const AssetName& name);
 
 }  // namespace lavant::api

@@ -36,15 +36,15 @@ Result<HttpResponse> power_status(Context& /*context*/, const Call& /*call*/) {
 }
 
 Result<plane::PutCompute> plan_power(Context& context, const Call& call, bool running) {
-    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.param("name")));
-    LAVANT_TRY(StoredCompute stored, load_compute(context, call.param("name")));
+    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.workspace, call.param("name")));
+    LAVANT_TRY(StoredCompute stored, load_compute(context, call.workspace, call.param("name")));
     const Json document = wire::with_power(stored.document, running);
     LAVANT_TRY(const wire::ArmCompute compute, wire::read_stored_compute(document));
     if (compute.kind != ComputeKind::Instance)
         return fail(ErrorCode::InvalidArgument,
                     "compute '" + stored.name() + "' is of type " + std::string(name_of(compute.kind)) +
                         ": only a computeinstance is started and stopped; a cluster does so by itself");
-    LAVANT_TRY(PlannedCompute pool, plan_compute_pool(context, workspace_of(call), stored.name(), compute));
+    LAVANT_TRY(PlannedCompute pool, plan_compute_pool(context, call, stored.name(), compute));
     plane::PutCompute event;
     event.asset = std::move(stored.asset);
     event.asset.body = document.dump();
@@ -100,18 +100,18 @@ struct TaskOnNode {
 };
 
 // The jobs that are on nodes of this pool now.
-Result<std::vector<TaskOnNode>> tasks_on(Context& context, PoolId pool) {
+Result<std::vector<TaskOnNode>> tasks_on(Context& context, const Pool& pool) {
     std::vector<TaskOnNode> found;
     for (const JobStatus status :
          {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing, JobStatus::CancelRequested}) {
         ports::JobQuery query;
-        query.workspace = kWorkspaceKey;
+        query.workspace = pool.workspace;
         query.status = name_of(status);
         query.archived = std::nullopt;
         query.limit = ports::kRowsPerQuery;
         LAVANT_TRY(const auto jobs, context.ports.reader.list_jobs(query));
         for (const Job& job : jobs) {
-            if (job.head.pool != pool) continue;
+            if (job.head.pool != pool.id) continue;
             LAVANT_TRY(const auto tasks, context.ports.reader.list_tasks(job.head.id));
             for (const Task& task : tasks)
                 if (task.ref.attempt == job.head.attempt) found.push_back({task.node, job.head.name});
@@ -121,17 +121,17 @@ Result<std::vector<TaskOnNode>> tasks_on(Context& context, PoolId pool) {
 }
 
 Result<HttpResponse> list_nodes(Context& context, const Call& call) {
-    LAVANT_TRY(const StoredCompute compute, load_compute(context, call.param("name")));
+    LAVANT_TRY(const StoredCompute compute, load_compute(context, call.workspace, call.param("name")));
     const auto kind = parse_compute_kind(compute.document.get("properties.computeType").text());
     if (kind && is_attached(*kind))
         return fail(ErrorCode::InvalidArgument,
                     "compute '" + compute.name() + "' is attached: its nodes are not known here");
-    LAVANT_TRY(const ComputeNodes all, load_compute_nodes(context));
+    LAVANT_TRY(const ComputeNodes all, load_compute_nodes(context, call.workspace));
     Json nodes = Json::array();
     const Pool* pool = all.pool_of(compute.name());
     std::vector<TaskOnNode> tasks;
     if (pool != nullptr) {
-        LAVANT_TRY(tasks, tasks_on(context, pool->id));
+        LAVANT_TRY(tasks, tasks_on(context, *pool));
     }
     for (const Node& node : all.nodes) {
         if (pool == nullptr || node.pool != pool->id) continue;
@@ -165,12 +165,12 @@ void evict(Context& context, const SharedCall& call) {
     const auto node = parse_node(*call);
     if (!node) return call->respond(error_response(node.error()));
     plane::EvictNode event;
-    event.workspace = kWorkspaceKey;
+    event.workspace = call->workspace;
     event.compute = "serverless";
     event.node = *node;
     event.who = call->caller.user;
     if (!is_no_compute(asked)) {
-        const auto compute = load_compute(context, asked);
+        const auto compute = load_compute(context, call->workspace, asked);
         if (!compute) return call->respond(error_response(compute.error()));
         event.compute = compute->name();
     }

@@ -73,9 +73,9 @@ Json stand_in(const Call& call) {
 // --- why a cluster has fewer nodes than it should ---
 
 // One of the jobs that wait for its nodes, if there is one.
-std::string waiting_job(Context& context, PoolId pool) {
+std::string waiting_job(Context& context, const Pool& pool) {
     ports::JobQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = pool.workspace;
     query.status = name_of(JobStatus::Queued);
     query.archived = std::nullopt;
     query.limit = kQueuedLookedAt;
@@ -84,7 +84,7 @@ std::string waiting_job(Context& context, PoolId pool) {
     // Newest first: the last one is nearest to its turn.
     std::string found;
     for (const Job& job : *jobs)
-        if (job.head.pool == pool) found = job.head.name;
+        if (job.head.pool == pool.id) found = job.head.name;
     return found;
 }
 
@@ -111,13 +111,13 @@ std::string first_part(const std::string& explanation) {
 void get_compute(Context& context, const SharedCall& call) {
     const std::string& name = call->param("name");
     if (is_no_compute(name)) return call->respond(json_response(200, stand_in(*call)));
-    auto compute = load_compute(context, name);
+    auto compute = load_compute(context, call->workspace, name);
     if (!compute) return call->respond(error_response(compute.error()));
-    const auto nodes = load_compute_nodes(context);
+    const auto nodes = load_compute_nodes(context, call->workspace);
     if (!nodes) return call->respond(error_response(nodes.error()));
     Live live{.nodes = nodes->counts_of(compute->name()), .not_growing = {}, .warnings = {}};
     const Pool* pool = nodes->pool_of(compute->name());
-    const std::string job = pool == nullptr ? "" : waiting_job(context, pool->id);
+    const std::string job = pool == nullptr ? "" : waiting_job(context, *pool);
     if (pool != nullptr && job.empty())  // A lock is worth knowing before the first job waits for it.
         live.not_growing = lock_in_words(context, *pool);
     const auto answer = [call, compute = std::move(*compute)](Live found) {
@@ -125,7 +125,7 @@ void get_compute(Context& context, const SharedCall& call) {
     };
     if (job.empty()) return answer(std::move(live));
     plane::ExplainJob event;
-    event.workspace = kWorkspaceKey;
+    event.workspace = call->workspace;
     event.name = job;
     const bool taken =
         context.ports.post(std::move(event), [answer, live, job](Result<plane::Answer> said) mutable {
@@ -137,8 +137,8 @@ void get_compute(Context& context, const SharedCall& call) {
 }
 
 Result<HttpResponse> list(Context& context, const Call& call) {
-    LAVANT_TRY(const auto computes, list_computes(context));
-    LAVANT_TRY(const ComputeNodes nodes, load_compute_nodes(context));
+    LAVANT_TRY(const auto computes, list_computes(context, call.workspace));
+    LAVANT_TRY(const ComputeNodes nodes, load_compute_nodes(context, call.workspace));
     const std::string wanted = call.request.query_value("computeType").value_or("");
     const std::int64_t skip =
         std::max<std::int64_t>(0, parse_integer(call.request.query_value("$skip").value_or("0")).value_or(0));
@@ -185,20 +185,20 @@ Result<void> check_preconditions(const Call& call, const std::optional<StoredCom
     return {};
 }
 
-Result<void> check_count(Context& context) {
-    LAVANT_TRY(const auto all, list_computes(context));
+Result<void> check_count(Context& context, const std::string& workspace) {
+    LAVANT_TRY(const auto all, list_computes(context, workspace));
     if (all.size() < static_cast<std::size_t>(kComputesMost)) return {};
     return fail(ErrorCode::Conflict, "there are " + std::to_string(all.size()) +
                                          " computes, and no more than that are possible; delete one first");
 }
 
 Result<Planned> plan_write(Context& context, const Call& call, wire::ComputeRequest request) {
-    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.param("name")));
-    LAVANT_TRY(const auto stored, find_compute(context, call.param("name")));
+    LAVANT_TRY(const std::int64_t made_from, load_pool_version(context, call.workspace, call.param("name")));
+    LAVANT_TRY(const auto stored, find_compute(context, call.workspace, call.param("name")));
     if (request == wire::ComputeRequest::Patch && !stored)
-        return fail(ErrorCode::NotFound, explain_no_compute(context, call.param("name")));
+        return fail(ErrorCode::NotFound, explain_no_compute(context, call.workspace, call.param("name")));
     LAVANT_TRY_VOID(check_preconditions(call, stored));
-    if (!stored) LAVANT_TRY_VOID(check_count(context));
+    if (!stored) LAVANT_TRY_VOID(check_count(context, call.workspace));
     const std::string& name = stored ? stored->name() : call.param("name");
     const auto choose = [&context](const std::string& size) -> Result<wire::ChosenSize> {
         LAVANT_TRY(ResolvedSize chosen, choose_size(context, size));
@@ -208,7 +208,7 @@ Result<Planned> plan_write(Context& context, const Call& call, wire::ComputeRequ
         {request, name, call.request.body, stored ? &stored->document : nullptr, choose});
     if (!compute && compute.error().code == ErrorCode::AlreadyExists) return fail(taken(*stored));
     if (!compute) return fail(compute.error());
-    LAVANT_TRY(PlannedCompute pool, plan_compute_pool(context, workspace_of(call), name, *compute));
+    LAVANT_TRY(PlannedCompute pool, plan_compute_pool(context, call, name, *compute));
 
     Planned planned;
     planned.status = stored ? 200 : 201;
@@ -221,7 +221,7 @@ Result<Planned> plan_write(Context& context, const Call& call, wire::ComputeRequ
     Asset& asset = planned.event.asset;
     if (stored) asset = stored->asset;
     const Instant now = context.ports.clock.now();
-    asset.key = {kWorkspaceKey, kComputeKind, name, ""};
+    asset.key = {call.workspace, kComputeKind, name, ""};
     asset.body = planned.document.dump();
     asset.modified_at = now;
     if (!stored) asset.created_at = now;
@@ -243,7 +243,7 @@ void write_compute(Context& context, const SharedCall& call, wire::ComputeReques
          [&context, call, asset = planned->event.asset, document = planned->document,
           status = planned->status](plane::Answer answer) {
              Live live{.nodes = {}, .not_growing = {}, .warnings = std::move(answer.warnings)};
-             if (const auto nodes = load_compute_nodes(context))
+             if (const auto nodes = load_compute_nodes(context, call->workspace))
                  live.nodes = nodes->counts_of(asset.key.name);
              const Json made = view(*call, asset, document, std::move(live));
              HttpResponse response = json_response(status, made);
@@ -280,12 +280,12 @@ Result<void> check_removal(const Call& call, const StoredCompute& compute) {
 }
 
 void delete_compute(Context& context, const SharedCall& call) {
-    const auto compute = load_compute(context, call->param("name"));
+    const auto compute = load_compute(context, call->workspace, call->param("name"));
     if (!compute) return call->respond(error_response(compute.error()));
     if (const auto checked = check_removal(*call, *compute); !checked)
         return call->respond(error_response(checked.error()));
     plane::DeleteCompute event;
-    event.workspace = kWorkspaceKey;
+    event.workspace = call->workspace;
     event.name = compute->name();
     event.who = call->caller.user;
     post(context, call, std::move(event), [call](const plane::Answer&) {

@@ -144,9 +144,10 @@ TEST_F(ComputeRoutes, NeverKeepsAPassword) {
         R"("userAccountCredentials":{"adminUserName":"u","adminUserPassword":"s3cret","adminUserSshPublicKey":"k"})");
     ASSERT_EQ(made.status, 201);
     EXPECT_EQ(made.body.find("s3cret"), std::string::npos);
-    EXPECT_EQ(
-        world_.store.find_asset({kWorkspaceKey, "computes", "ssh-cluster", ""}).value()->body.find("s3cret"),
-        std::string::npos);
+    EXPECT_EQ(world_.store.find_asset({kDefaultWorkspace, "computes", "ssh-cluster", ""})
+                  .value()
+                  ->body.find("s3cret"),
+              std::string::npos);
     EXPECT_EQ(parsed(made).get("properties.properties.userAccountCredentials").dump(),
               R"({"adminUserName":"u","adminUserSshPublicKey":"k"})");
 }

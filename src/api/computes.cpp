@@ -20,9 +20,9 @@ Result<StoredCompute> read_asset(Asset asset) {
     return StoredCompute{std::move(asset), std::move(document)};
 }
 
-Result<std::vector<Asset>> list_assets(Context& context) {
+Result<std::vector<Asset>> list_assets(Context& context, const std::string& workspace) {
     ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = workspace;
     query.kind = kComputeKind;
     query.archived = std::nullopt;
     query.unversioned = true;
@@ -38,10 +38,11 @@ std::string StoredCompute::holder() const {
            ", made " + to_rfc3339(asset.created_at).substr(0, 10);
 }
 
-Result<std::optional<StoredCompute>> find_compute(Context& context, const std::string& name) {
-    LAVANT_TRY(auto asset, context.ports.reader.find_asset({kWorkspaceKey, kComputeKind, name, ""}));
+Result<std::optional<StoredCompute>> find_compute(Context& context, const std::string& workspace,
+                                                  const std::string& name) {
+    LAVANT_TRY(auto asset, context.ports.reader.find_asset({workspace, kComputeKind, name, ""}));
     if (!asset) {
-        LAVANT_TRY(auto all, list_assets(context));
+        LAVANT_TRY(auto all, list_assets(context, workspace));
         const auto found = std::ranges::find_if(
             all, [&](const Asset& one) { return equals_ignoring_case(one.key.name, name); });
         if (found == all.end()) return std::optional<StoredCompute>{};
@@ -51,14 +52,14 @@ Result<std::optional<StoredCompute>> find_compute(Context& context, const std::s
     return std::optional<StoredCompute>(std::move(compute));
 }
 
-Result<StoredCompute> load_compute(Context& context, const std::string& name) {
-    LAVANT_TRY(auto found, find_compute(context, name));
-    if (!found) return fail(ErrorCode::NotFound, explain_no_compute(context, name));
+Result<StoredCompute> load_compute(Context& context, const std::string& workspace, const std::string& name) {
+    LAVANT_TRY(auto found, find_compute(context, workspace, name));
+    if (!found) return fail(ErrorCode::NotFound, explain_no_compute(context, workspace, name));
     return std::move(*found);
 }
 
-Result<std::vector<StoredCompute>> list_computes(Context& context) {
-    LAVANT_TRY(auto assets, list_assets(context));
+Result<std::vector<StoredCompute>> list_computes(Context& context, const std::string& workspace) {
+    LAVANT_TRY(auto assets, list_assets(context, workspace));
     std::ranges::sort(assets, {}, [](const Asset& one) { return one.key.name; });
     std::vector<StoredCompute> computes;
     for (Asset& asset : assets) {
@@ -68,10 +69,10 @@ Result<std::vector<StoredCompute>> list_computes(Context& context) {
     return computes;
 }
 
-std::string explain_no_compute(Context& context, const std::string& name) {
+std::string explain_no_compute(Context& context, const std::string& workspace, const std::string& name) {
     std::string text = "there is no compute '" + name.substr(0, kAttachedNameCharsMost) + "'";
     std::vector<std::string> names;
-    if (const auto all = list_assets(context))
+    if (const auto all = list_assets(context, workspace))
         for (const Asset& one : *all) names.push_back(one.key.name);
     std::ranges::sort(names);
     const auto near = nearest(name, names);
@@ -96,14 +97,14 @@ void set_size_terms(Pool& pool, const Size& size, Tier tier) {
     pool.terms.price = tier == Tier::LowPriority ? size.low_priority_price : size.price;
 }
 
-Result<PlannedCompute> plan_compute_pool(Context& context, const WorkspaceName& workspace,
-                                         const std::string& name, const wire::ArmCompute& compute) {
+Result<PlannedCompute> plan_compute_pool(Context& context, const Call& call, const std::string& name,
+                                         const wire::ArmCompute& compute) {
     PlannedCompute planned;
     Pool& pool = planned.pool;
-    pool.workspace = kWorkspaceKey;
+    pool.workspace = call.workspace;
     pool.key = "compute/" + name;
     pool.terms.compute = name;
-    pool.terms.arm_id = to_lower(compute_arm_id(workspace, name));
+    pool.terms.arm_id = to_lower(compute_arm_id(workspace_of(call), name));
     pool.terms.location = compute.location;
     if (is_attached(compute.kind)) return planned;
     LAVANT_TRY(const ResolvedSize chosen, choose_size(context, compute.size));
@@ -171,16 +172,19 @@ wire::NodeCounts ComputeNodes::counts_of(const std::string& compute) const {
     return counts;
 }
 
-Result<ComputeNodes> load_compute_nodes(Context& context) {
+Result<ComputeNodes> load_compute_nodes(Context& context, const std::string& workspace) {
     LAVANT_TRY(auto pools, context.ports.reader.list_pools());
+    std::erase_if(pools, [&](const Pool& pool) { return pool.workspace != workspace; });
     LAVANT_TRY(auto nodes, context.ports.reader.list_nodes());
     return ComputeNodes{std::move(pools), std::move(nodes)};
 }
 
-Result<std::int64_t> load_pool_version(Context& context, const std::string& compute) {
+Result<std::int64_t> load_pool_version(Context& context, const std::string& workspace,
+                                       const std::string& compute) {
     LAVANT_TRY(const auto pools, context.ports.reader.list_pools());
     for (const Pool& pool : pools)
-        if (!pool.is_serverless() && !pool.leaving && equals_ignoring_case(pool.terms.compute, compute))
+        if (!pool.is_serverless() && !pool.leaving && pool.workspace == workspace &&
+            equals_ignoring_case(pool.terms.compute, compute))
             return pool.version;
     return 0;
 }

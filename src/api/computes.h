@@ -29,13 +29,17 @@ struct StoredCompute {
 };
 
 // Case does not matter, as in every ARM id.
-[[nodiscard]] Result<std::optional<StoredCompute>> find_compute(Context& context, const std::string& name);
+[[nodiscard]] Result<std::optional<StoredCompute>> find_compute(Context& context,
+                                                                const std::string& workspace,
+                                                                const std::string& name);
 // The same, or NotFound with the nearest name and those there are.
-[[nodiscard]] Result<StoredCompute> load_compute(Context& context, const std::string& name);
+[[nodiscard]] Result<StoredCompute> load_compute(Context& context, const std::string& workspace,
+                                                 const std::string& name);
 // By name; all there are, as no workspace has more than kComputesMost.
-[[nodiscard]] Result<std::vector<StoredCompute>> list_computes(Context& context);
+[[nodiscard]] Result<std::vector<StoredCompute>> list_computes(Context& context,
+                                                               const std::string& workspace);
 // What is said of a name that no compute has.
-std::string explain_no_compute(Context& context, const std::string& name);
+std::string explain_no_compute(Context& context, const std::string& workspace, const std::string& name);
 
 std::string compute_arm_id(const WorkspaceName& workspace, const std::string& name);
 
@@ -48,7 +52,7 @@ struct PlannedCompute {
 };
 // The pool of a cluster or an instance. An attached machine has none of its own; its pool is without nodes
 // and says where locks are looked for.
-[[nodiscard]] Result<PlannedCompute> plan_compute_pool(Context& context, const WorkspaceName& workspace,
+[[nodiscard]] Result<PlannedCompute> plan_compute_pool(Context& context, const Call& call,
                                                        const std::string& name,
                                                        const wire::ArmCompute& compute);
 
@@ -56,15 +60,16 @@ struct PlannedCompute {
 
 const char* azure_word(NodeState state);  // idle, running, preparing, leaving, unusable, preempted
 struct ComputeNodes {
-    std::vector<Pool> pools;
+    std::vector<Pool> pools;  // of one workspace
     std::vector<Node> nodes;
 
     const Pool* pool_of(const std::string& compute) const;
     wire::NodeCounts counts_of(const std::string& compute) const;
 };
-[[nodiscard]] Result<ComputeNodes> load_compute_nodes(Context& context);
+[[nodiscard]] Result<ComputeNodes> load_compute_nodes(Context& context, const std::string& workspace);
 // Of the pool that a compute has now, whatever the case of its name; 0: it has none. Read before the compute
 // itself, it lets the plane refuse a change that was made from what somebody else has changed since.
-[[nodiscard]] Result<std::int64_t> load_pool_version(Context& context, const std::string& compute);
+[[nodiscard]] Result<std::int64_t> load_pool_version(Context& context, const std::string& workspace,
+                                                     const std::string& compute);
 
 }  // namespace lavant::api

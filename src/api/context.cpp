@@ -18,11 +18,12 @@ bool is_word_character(char c) {
 Context::Context(ApiPorts given_ports, ApiSettings given_settings)
     : settings(std::move(given_settings)),
       ports(std::move(given_ports)),
-      access({ports.reader, ports.crypto, ports.clock}, settings.secret, kWorkspaceKey),
+      access({ports.reader, ports.crypto, ports.clock}, settings.secret),
       sas(ports.crypto, kStorageAccount, ports.crypto.hmac_sha256(settings.secret, "lavant storage account")),
-      job_files(ports.reader, ports.blobs, kWorkspaceKey),
+      job_files(ports.reader, ports.blobs),
       space(app::FreeSpace::probe_of(settings.data_folder), settings.free_bytes_min, ports.clock),
-      followers(std::make_unique<Followers>()) {}
+      followers(std::make_unique<Followers>()),
+      workspaces({ports.reader, ports.blobs, ports.crypto, ports.clock}) {}
 
 Context::~Context() = default;
 
@@ -63,9 +64,7 @@ std::string origin_of(const Context& context, const ports::HttpRequest& request)
     return usable ? "https://" + std::string(host) : context.settings.base_url;
 }
 
-WorkspaceName workspace_of(const Call& call) {
-    return {call.param("subscription"), call.param("group"), call.param("workspace")};
-}
+const WorkspaceName& workspace_of(const Call& call) { return call.workspace_name; }
 
 std::string arm_id(const WorkspaceName& workspace) {
     return "/subscriptions/" + workspace.subscription + "/resourceGroups/" + workspace.resource_group +

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "api/router.h"
 #include "api/sas.h"
 #include "api/workspace_settings.h"
+#include "api/workspaces.h"
 #include "app/event_feed.h"
 #include "app/free_space.h"
 #include "app/job_files.h"
@@ -32,14 +34,14 @@
 
 namespace lavant::api {
 
-inline constexpr const char* kWorkspaceKey = "default";
+// Which workspace a request to one of our own routes is about: "sub/group/name", each part percent-encoded.
+inline constexpr std::string_view kWorkspaceHeader = "Lavant-Workspace";
 inline constexpr const char* kStorageAccount = "acct";
 inline constexpr const char* kStorageHost = "acct.blob.core.windows.net";
 
 struct ApiSettings {
-    std::string base_url;      // https://127.0.0.1:8443, used where a request has no usable Host header
-    std::string secret;        // bytes from which token and account keys are derived
-    std::string workspace_id;  // new with every data folder: clients cache by it
+    std::string base_url;  // https://127.0.0.1:8443, used where a request has no usable Host header
+    std::string secret;    // bytes from which token and account keys are derived
     std::string version = "0.1.0";
     std::string data_folder;
     std::string ca_file;  // what clients have to trust; "": the server has a certificate from elsewhere
@@ -52,7 +54,9 @@ struct ApiSettings {
     // streams no log of a job that had ended when it asked first, and expects a job it just made to be
     // unfinished.
     Duration sdk_settle = std::chrono::seconds(1);
-    QuotaDefaults quota_defaults = {};  // the plane's own
+    QuotaDefaults quota_defaults = {};           // the plane's own
+    std::map<std::string, std::string> mirrors;  // of Azure storage, see data_uris.h
+    bool make_workspaces = true;                 // those that an owner names and that are not there
 };
 
 using Done = std::function<void(Result<plane::Answer>)>;
@@ -73,6 +77,8 @@ struct Call {
     std::shared_ptr<ports::Responder> responder;  // the server's, shared with whoever answers later
     Params params;
     Caller caller;
+    std::string workspace = kDefaultWorkspace;  // the key of the one it is about
+    WorkspaceName workspace_name = default_workspace();
 
     void respond(ports::HttpResponse response) const { responder->respond(std::move(response)); }
     const std::string& param(std::string_view name) const { return params.get(name); }
@@ -104,6 +110,7 @@ struct Context {
     BoundedCache<LaunchEnvironment> environments{1024};
     BoundedCache<CodePlace> codes{1024};
     SettingsCache workspace_settings;
+    Workspaces workspaces;
     std::atomic<std::uint64_t> requests{0};
     std::atomic<std::uint64_t> refused{0};
 };
@@ -122,7 +129,8 @@ Error inbox_is_full();  // what is answered when the control loop takes no more
 
 // "https://host:port" as the client spells it, so that links it gets lead back to where it came from.
 std::string origin_of(const Context& context, const ports::HttpRequest& request);
-WorkspaceName workspace_of(const Call& call);
+// As the caller spells it.
+const WorkspaceName& workspace_of(const Call& call);
 std::string arm_id(const WorkspaceName& workspace);  // "/subscriptions/.../workspaces/w"
 // True for names usable as one path segment and as part of a blob name: letters, digits, '-', '_', '.'.
 bool is_plain_name(std::string_view name, std::size_t chars_max);

@@ -50,18 +50,19 @@ Result<LaunchEnvironment> environment_of_asset(const Asset& asset) {
     return environment;
 }
 
-Result<LaunchEnvironment> find_environment(Context& context, const std::string& id) {
-    if (auto known = context.environments.find(id)) return std::move(*known);
+Result<LaunchEnvironment> find_environment(Context& context, const std::string& workspace,
+                                           const std::string& id) {
+    if (auto known = context.environments.find(workspace + id)) return std::move(*known);
     const auto named = parse_asset_name(id, "environments");
     if (id.empty() || id == "host" || id == "azureml:host" || (named && named->name == "host"))
         return host("host");
     if (!named)
         return refuse("environment '" + id +
                       "' is not a registered environment; write azureml:NAME:VERSION, an image, or host");
-    LAVANT_TRY(const auto asset, find_version(context, "environments", *named));
+    LAVANT_TRY(const auto asset, find_version(context, workspace, "environments", *named));
     if (asset) {
         LAVANT_TRY(LaunchEnvironment environment, environment_of_asset(*asset));
-        if (!named->version.empty()) context.environments.put(id, environment);
+        if (!named->version.empty()) context.environments.put(workspace + id, environment);
         return environment;
     }
     if (id.starts_with("azureml://registries/") || named->name.starts_with("AzureML-"))
@@ -94,7 +95,7 @@ Result<LaunchEnvironment> environment_of_image(const std::string& image) {
 Result<LaunchEnvironment> resolve_environment(Context& context, const EnvironmentAsk& ask) {
     if (!ask.python_home.empty() && !is_absolute_and_plain(ask.python_home))
         return refuse("lavant.python_home must be an absolute path");
-    auto environment = find_environment(context, ask.id);
+    auto environment = find_environment(context, ask.workspace, ask.id);
     // A client that names its interpreter wants that one, whatever the environment would have had to be built
     // from.
     if (!environment && !ask.python_home.empty() && environment.error().code == ErrorCode::InvalidArgument)

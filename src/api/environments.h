@@ -16,6 +16,7 @@ namespace lavant::api {
 inline constexpr const char* kHostImage = "lavant/host";  // the image of the registered default, base:1
 
 struct EnvironmentAsk {
+    std::string workspace;    // its key
     std::string id;           // as in the job's environmentId
     std::string python_home;  // from `lavant.python_home`, for the host environment
 };

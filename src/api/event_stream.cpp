@@ -35,8 +35,13 @@ std::string reset_frame(std::int64_t oldest) {
 
 class EventStream final : public Follower {
  public:
-    EventStream(Context& context, std::shared_ptr<ports::ResponseStream> stream, std::int64_t after)
-        : context_(context), stream_(std::move(stream)), last_(after), spoke_at_(context.ports.clock.now()) {}
+    EventStream(Context& context, const Call& call, std::shared_ptr<ports::ResponseStream> stream,
+                std::int64_t after)
+        : context_(context),
+          workspace_(call.workspace),
+          stream_(std::move(stream)),
+          last_(after),
+          spoke_at_(context.ports.clock.now()) {}
 
     void watch(app::EventFeed::Subscription subscription) {
         const std::lock_guard lock(mutex_);
@@ -99,6 +104,8 @@ class EventStream final : public Follower {
         if (done_ || event.sequence <= last_) return;
         if (stream_->bytes_waiting() > kBytesWaitingMax) return end();
         last_ = event.sequence;
+        // What belongs to no workspace is for all.
+        if (!event.workspace.empty() && event.workspace != workspace_) return;
         spoke_at_ = context_.ports.clock.now();
         stream_->write(frame_of(event));
     }
@@ -109,6 +116,7 @@ class EventStream final : public Follower {
     }
 
     Context& context_;
+    const std::string workspace_;
     std::shared_ptr<ports::ResponseStream> stream_;
     std::mutex mutex_;  // guards everything below
     app::EventFeed::Subscription subscription_ = 0;
@@ -143,7 +151,7 @@ void start_event_stream(Context& context, const SharedCall& call) {
     const std::string name = call->param("name");
     std::optional<Job> job;
     if (!name.empty()) {
-        auto found = context.ports.reader.find_job(kWorkspaceKey, name);
+        auto found = context.ports.reader.find_job(call->workspace, name);
         if (!found) return call->respond(error_response(found.error()));
         if (!*found)
             return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
@@ -158,10 +166,10 @@ void start_event_stream(Context& context, const SharedCall& call) {
 
     ports::HttpResponse head;
     head.headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
-    auto stream =
-        std::make_shared<EventStream>(context, call->responder->stream(std::move(head)), after.value_or(0));
+    auto stream = std::make_shared<EventStream>(context, *call, call->responder->stream(std::move(head)),
+                                                after.value_or(0));
     const auto subscription = context.ports.feed.subscribe(
-        kWorkspaceKey, name, [stream](const HistoryEvent& event) { stream->told(event); });
+        call->workspace, name, [stream](const HistoryEvent& event) { stream->told(event); });
     if (!subscription) return stream->close();
     stream->watch(*subscription);
     // Without a place to start from, all events means those to come; of one job it means its whole life.

@@ -3,10 +3,11 @@
 #include <utility>
 
 #include "api/access.h"
-#include "api/asset_view.h"
-#include "api/environments.h"
+#include "api/workspaces.h"
+#include "app/workspace_rows.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "core/model/region.h"
 #include "core/model/workspace.h"
 #include "wire/json.h"
 
@@ -26,12 +27,6 @@ Result<void> commit(FirstRunPorts ports, std::vector<AssetWrite> writes) {
         write.asset.created_at = write.asset.modified_at = ports.clock.now();
     LAVANT_TRY([[maybe_unused]] const auto written, ports.store.commit(batch));
     return {};
-}
-
-std::string make_guid(ports::Crypto& crypto) {
-    const std::string hex = to_hex(crypto.random_bytes(16));
-    return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) +
-           "-" + hex.substr(20);
 }
 
 }  // namespace
@@ -56,36 +51,31 @@ Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file, 
     return commit(ports, {std::move(write)});
 }
 
-Result<std::string> ensure_workspace(FirstRunPorts ports) {
-    for (const char* container : {kBlobContainer, kArtifactContainer})
+Result<void> ensure_workspace(FirstRunPorts ports) {
+    for (const std::string& container : app::own_containers(kDefaultWorkspace))
         LAVANT_TRY_VOID(ports.blobs.make_container(container));
-    std::vector<AssetWrite> writes;
-    AssetWrite version;
-    version.asset.key = {kWorkspaceKey, "environments", "base", "1"};
-    version.asset.body =
-        Json::object({{"image", kHostImage},
-                      {"description", "the python and the programs of the machine the job runs on"},
-                      {"environmentType", "Curated"}})
-            .dump();
-    version.asset.created_by = "lavant";
-    version.expected = 0;
-    AssetWrite container;
-    container.asset.key = {kWorkspaceKey, "environments", "base", ""};
-    LAVANT_TRY(const Json body, advance_container("", "1"));
-    container.asset.body = body.dump();
-    container.asset.created_by = "lavant";
-    container.expected = 0;
-    AssetWrite identity;
-    identity.asset.key = {"", kServerKind, "workspace", ""};
-    identity.asset.body = Json::object({{"workspaceId", make_guid(ports.crypto)}}).dump();
-    identity.expected = 0;
-
-    LAVANT_TRY(const auto known, ports.reader.find_asset(identity.asset.key));
-    if (!known) {
-        LAVANT_TRY_VOID(commit(ports, {version, container, identity}));
+    const WorkspaceName& name = default_workspace();
+    LAVANT_TRY(const auto row,
+               ports.reader.find_asset({"", app::kWorkspaceKind, app::row_name_of(name), ""}));
+    if (row) return {};
+    // Releases before this one kept the id of their one workspace here.
+    LAVANT_TRY(const auto before, ports.reader.find_asset({"", kServerKind, "workspace", ""}));
+    Workspace workspace{.key = kDefaultWorkspace,
+                        .id = make_guid(ports.crypto),
+                        .name = name,
+                        .location = std::string(kLocalRegion),
+                        .created_by = "lavant",
+                        .created_at = ports.clock.now()};
+    if (before) {
+        LAVANT_TRY(const Json stored, wire::parse_json(before->body));
+        workspace.id = stored["workspaceId"].string();
     }
-    LAVANT_TRY(const Json stored, wire::parse_json(known ? known->body : identity.asset.body));
-    return stored["workspaceId"].string();
+    std::vector<AssetWrite> writes{workspace_row(workspace, 0, ports.clock.now())};
+    if (!before) {
+        LAVANT_TRY(auto assets, first_assets(kDefaultWorkspace, ports.clock.now()));
+        for (AssetWrite& write : assets) writes.push_back(std::move(write));
+    }
+    return commit(ports, std::move(writes));
 }
 
 }  // namespace lavant::api

@@ -25,7 +25,7 @@ struct FirstRunPorts {
 // (0600).
 [[nodiscard]] Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file,
                                             const std::string& user);
-// Containers, the environment base:1 and the workspace's id, which is returned.
-[[nodiscard]] Result<std::string> ensure_workspace(FirstRunPorts ports);
+// The default workspace, with its containers and the environment base:1.
+[[nodiscard]] Result<void> ensure_workspace(FirstRunPorts ports);
 
 }  // namespace lavant::api

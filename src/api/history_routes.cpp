@@ -69,15 +69,15 @@ Result<Json> log_files(Context& context, const History& history, const Call& cal
     const std::string origin = origin_of(context, call.request);
     const Instant expiry = context.ports.clock.now() + kLinkLife;
     ports::BlobListing listing;
-    listing.container = kArtifactContainer;
+    listing.container = artifact_container(call.workspace);
     listing.limit = kLogFilesMax;
-    context.job_files.refresh(kArtifactContainer, artifact_prefix(job));
+    context.job_files.refresh(listing.container, artifact_prefix(job));
     for (const char* folder : {"user_logs/", "system_logs/", "logs/"}) {
         listing.prefix = artifact_prefix(job) + folder;
         LAVANT_TRY(const auto page, context.ports.blobs.list(listing));
         for (const ports::BlobInfo& blob : page.blobs)
             files.set(blob.name.substr(artifact_prefix(job).size()),
-                      origin + "/logs/" + history.links.make(blob.name, expiry));
+                      origin + "/logs/" + history.links.make(listing.container + "/" + blob.name, expiry));
     }
     return files;
 }
@@ -99,7 +99,7 @@ JobStatus streamed_status(Context& context, History& history, const Call& call, 
 }
 
 Result<HttpResponse> details(History& history, Context& context, const Call& call) {
-    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     const JobHead& head = job.head;
     LAVANT_TRY(Json files, log_files(context, history, call, head.name));
     Json warnings = Json::array();
@@ -143,7 +143,7 @@ Json run_view(Context& context, const Call& call, const Job& job) {
 
 Result<HttpResponse> run_data(Context& context, const Call& call) {
     LAVANT_TRY(const Json ask, wire::parse_json(call.request.body));
-    LAVANT_TRY(const Job job, load_job(context, ask["runId"].string()));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, ask["runId"].string()));
     LAVANT_TRY(const Launch launch, wire::decode_launch(job.body.launch));
     const bool old_release = !call.request.query_value("api-version");
     Json outputs = Json::object();
@@ -161,7 +161,7 @@ Result<std::optional<Json>> resolve_output(Context& context, const Call& call, c
     if (!id.starts_with(kOutputIdPrefix)) return std::optional<Json>{};
     const auto parts = split(std::string_view(id).substr(kOutputIdPrefix.size()), '/');
     if (parts.size() != 3 || parts[1] != "outputs") return std::optional<Json>{};
-    LAVANT_TRY(const auto job, context.ports.reader.find_job(kWorkspaceKey, std::string(parts[0])));
+    LAVANT_TRY(const auto job, context.ports.reader.find_job(call.workspace, std::string(parts[0])));
     if (!job) return std::optional<Json>{};
     LAVANT_TRY(const Launch launch, wire::decode_launch(job->body.launch));
     const WorkspaceName workspace = workspace_of(call);
@@ -190,25 +190,25 @@ Result<HttpResponse> resolve_uris(Context& context, const Call& call) {
 }
 
 Result<HttpResponse> get_run(Context& context, const Call& call) {
-    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     return json_response(200, run_view(context, call, job));
 }
 
 Result<HttpResponse> children(Context& context, const Call& call) {
-    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.workspace, call.param("name")));
     return json_response(200, std::string(R"({"value":[]})"));
 }
 
 Result<HttpResponse> service_instances(Context& context, const Call& call) {
-    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.workspace, call.param("name")));
     return json_response(200, std::string(R"({"instances":{}})"));
 }
 
 Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
     LAVANT_TRY(const Json patch, wire::parse_json(call.request.body));
-    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     plane::EditJob edit;
-    edit.workspace = kWorkspaceKey;
+    edit.workspace = call.workspace;
     edit.name = job.head.name;
     edit.meta = job.meta;
     if (patch["displayName"].is_string()) edit.meta.display_name = patch["displayName"].string();
@@ -236,13 +236,17 @@ void edit_run(Context& context, const SharedCall& call) {
 }
 
 Result<HttpResponse> log_file(History& history, Context& context, const Call& call) {
-    const auto blob = history.links.open(call.param("token"), context.ports.clock.now());
+    const auto linked = history.links.open(call.param("token"), context.ports.clock.now());
+    const std::size_t slash = linked ? linked->find('/') : std::string::npos;
+    const std::string container = slash == std::string::npos ? "" : linked->substr(0, slash);
+    const auto blob =
+        container.empty() ? std::optional<std::string>{} : std::optional(linked->substr(slash + 1));
     if (!blob || blob->find("/dcid.") == std::string::npos ||
         !is_log_folder(blob->substr(blob->find('/', blob->find("/dcid.") + 1) + 1)))
         return fail(ErrorCode::PermissionDenied,
                     "the link to this log has expired; ask for the run's details again");
-    context.job_files.refresh(kArtifactContainer, *blob);
-    LAVANT_TRY(const auto found, context.ports.blobs.find(kArtifactContainer, *blob));
+    context.job_files.refresh(container, *blob);
+    LAVANT_TRY(const auto found, context.ports.blobs.find(container, *blob));
     if (!found) return fail(ErrorCode::NotFound, "the log is not there any more");
     HttpResponse response = text_response(200, "");
     const ByteRange range = resolve_range(call.request.header("Range"), found->bytes);
@@ -256,8 +260,8 @@ Result<HttpResponse> log_file(History& history, Context& context, const Call& ca
         response.headers.emplace_back("Content-Range", range.content_range(found->bytes));
     }
     if (range.bytes > 0)
-        response.file = ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, *blob), range.offset,
-                                        range.bytes};
+        response.file =
+            ports::FileBody{context.ports.blobs.path_of(container, *blob), range.offset, range.bytes};
     return response;
 }
 

@@ -30,7 +30,7 @@ void edit_existing(Context& context, const SharedCall& call, const Job& existing
     if (existing.meta == wanted.meta && properties == stored)
         return call->respond(job_response(context, *call, 200, existing));
     plane::EditJob edit;
-    edit.workspace = kWorkspaceKey;
+    edit.workspace = call->workspace;
     edit.name = existing.head.name;
     edit.meta = std::move(wanted.meta);
     if (properties != stored) edit.properties = std::move(properties);
@@ -48,9 +48,10 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
                     "a job's name has letters, digits, '-' and '_' only, and at most " +
                         std::to_string(limits::kJobNameChars) + " of them");
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
-    return plan_submission(context,
-                           {name, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},
-                           std::move(job));
+    return plan_submission(
+        context,
+        {name, call.workspace, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},
+        std::move(job));
 }
 
 void put_job(Context& context, const SharedCall& call) {
@@ -58,7 +59,7 @@ void put_job(Context& context, const SharedCall& call) {
     Result<plane::SubmitJob> event = plan(context, *call);
     if (!event) {
         // An old job may name assets that are gone: its metadata can be edited all the same.
-        const auto existing = context.ports.reader.find_job(kWorkspaceKey, call->param("name"));
+        const auto existing = context.ports.reader.find_job(call->workspace, call->param("name"));
         const auto parsed = wire::parse_arm_job(call->request.body);
         if (existing && *existing && parsed) {
             JobMeta wanted{parsed->display_name, parsed->description, parsed->tags, parsed->archived};
@@ -86,7 +87,7 @@ void put_job(Context& context, const SharedCall& call) {
 }
 
 Result<HttpResponse> get_job(Context& context, const Call& call) {
-    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     return job_response(context, call, 200, job);
 }
 
@@ -102,7 +103,7 @@ std::string next_link(const Context& context, const Call& call, std::int64_t bef
 
 Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     ports::JobQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = call.workspace;
     const std::string view = call.request.query_value("listViewType").value_or("ActiveOnly");
     if (equals_ignoring_case(view, "All")) query.archived = std::nullopt;
     if (equals_ignoring_case(view, "ArchivedOnly")) query.archived = true;
@@ -133,7 +134,7 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
 
 void cancel_job(Context& context, const SharedCall& call) {
     plane::CancelJob cancel;
-    cancel.workspace = kWorkspaceKey;
+    cancel.workspace = call->workspace;
     cancel.name = call->param("name");
     cancel.who = call->caller.user;
     post(context, call, std::move(cancel), [&context, call](const plane::Answer&) {
@@ -150,7 +151,7 @@ void cancel_job(Context& context, const SharedCall& call) {
 // The rows are gone when this answers, and the files soon after.
 void delete_job(Context& context, const SharedCall& call) {
     plane::DeleteJob gone;
-    gone.workspace = kWorkspaceKey;
+    gone.workspace = call->workspace;
     gone.name = call->param("name");
     gone.who = call->caller.user;
     post(context, call, std::move(gone), [call](const plane::Answer&) {
@@ -162,7 +163,7 @@ void delete_job(Context& context, const SharedCall& call) {
 
 // Where the poller of a cancel looks: 202 until the job has ended.
 Result<HttpResponse> cancel_status(Context& context, const Call& call) {
-    LAVANT_TRY(const Job job, load_job(context, call.param("name")));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     HttpResponse response;
     if (is_terminal(job.head.status)) return response;
     response.status = 202;
@@ -174,8 +175,8 @@ Result<HttpResponse> cancel_status(Context& context, const Call& call) {
 
 }  // namespace
 
-Result<Job> load_job(Context& context, const std::string& name) {
-    LAVANT_TRY(auto job, context.ports.reader.find_job(kWorkspaceKey, name));
+Result<Job> load_job(Context& context, const std::string& workspace, const std::string& name) {
+    LAVANT_TRY(auto job, context.ports.reader.find_job(workspace, name));
     if (!job) return fail(ErrorCode::NotFound, "there is no job '" + name + "'");
     return std::move(*job);
 }

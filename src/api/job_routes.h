@@ -14,7 +14,7 @@ inline constexpr const char* kWorkspacePattern =
 void add_job_routes(Router& router, Context& context);
 
 // The job, or NotFound with its name.
-[[nodiscard]] Result<Job> load_job(Context& context, const std::string& name);
+[[nodiscard]] Result<Job> load_job(Context& context, const std::string& workspace, const std::string& name);
 // The status this client should see: see ApiSettings::sdk_settle.
 JobStatus shown_status(const Context& context, const Call& call, const JobHead& head);
 bool is_azure_sdk(const ports::HttpRequest& request);

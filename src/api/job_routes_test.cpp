@@ -35,7 +35,7 @@ class JobRoutes : public testing::Test {
     Json get(const std::string& name) {
         return parsed(world_.call({"GET", kWs + "/jobs/" + name, "", {}}).body);
     }
-    Job stored(const std::string& name) { return *world_.store.find_job(kWorkspaceKey, name).value(); }
+    Job stored(const std::string& name) { return *world_.store.find_job(kDefaultWorkspace, name).value(); }
     Launch launch_of(const std::string& name) { return *wire::decode_launch(stored(name).body.launch); }
     TestWorld world_;
 };

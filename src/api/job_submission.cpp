@@ -1,11 +1,14 @@
 #include "api/job_submission.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "api/assets.h"
+#include "api/data_uris.h"
 #include "api/environments.h"
 #include "api/job_view.h"
+#include "api/output_registration.h"
 #include "api/pool_plan.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -21,6 +24,7 @@ namespace {
 using Problems = std::vector<FieldProblem>;
 
 constexpr const char* kPythonHome = "lavant.python_home";
+constexpr const char* kNotify = "lavant.notify";
 
 void add(Problems& problems, std::string path, std::string message) {
     problems.push_back({std::move(path), std::move(message), 0, 0});
@@ -39,16 +43,17 @@ bool is_on(std::string_view word) {
 }
 
 // The folder of the code asset in the blob store.
-Result<void> resolve_code(Context& context, const std::string& code_id, Launch& launch) {
+Result<void> resolve_code(Context& context, const std::string& workspace, const std::string& code_id,
+                          Launch& launch) {
     if (code_id.empty()) return {};
-    if (auto known = context.codes.find(code_id)) {
+    if (auto known = context.codes.find(workspace + code_id)) {
         launch.code_uri = std::move(known->uri);
         launch.code_hash = std::move(known->hash);
         return {};
     }
     const auto name = parse_asset_name(code_id, "codes");
     if (!name) return fail(ErrorCode::InvalidArgument, "'" + code_id + "' is not the id of a code version");
-    LAVANT_TRY(const auto asset, find_version(context, "codes", *name));
+    LAVANT_TRY(const auto asset, find_version(context, workspace, "codes", *name));
     if (!asset)
         return fail(ErrorCode::NotFound,
                     "code '" + name->name + ":" + name->version + "' is not there; upload it again");
@@ -56,52 +61,71 @@ Result<void> resolve_code(Context& context, const std::string& code_id, Launch& 
     launch.code_uri = body["codeUri"].string();
     // Nodes keep snapshots under this key: ours, not the hash that the client claims.
     launch.code_hash = to_hex(context.ports.crypto.sha256(launch.code_uri));
-    if (!name->version.empty()) context.codes.put(code_id, {launch.code_uri, launch.code_hash});
+    if (!name->version.empty()) context.codes.put(workspace + code_id, {launch.code_uri, launch.code_hash});
     return {};
 }
 
-// To azureml://datastores/D/paths/P where it can be; other schemes are the agent's business.
-Result<std::string> resolve_uri(Context& context, const std::string& uri) {
-    if (const auto place = parse_datastore_uri(uri)) {
-        if (place->datastore != kBlobDatastore && place->datastore != kArtifactDatastore)
-            return fail(ErrorCode::NotFound, "there is no datastore '" + place->datastore + "'; there are " +
-                                                 kBlobDatastore + " and " + kArtifactDatastore);
-        return to_short_uri(*place);
-    }
-    const bool is_id = uri.starts_with("/subscriptions/");
-    if (!is_id && !uri.starts_with("azureml:")) return uri;
-    for (const auto& [kind, field] : {std::pair{"data", "dataUri"}, std::pair{"models", "modelUri"}}) {
-        const auto name = parse_asset_name(uri, kind);
-        if (!name) continue;
-        LAVANT_TRY(const auto asset, find_version(context, kind, *name));
-        if (!asset) continue;
-        LAVANT_TRY(const wire::Json body, wire::parse_json(asset->body));
-        std::string resolved = body[field].string();
-        if (const auto place = parse_datastore_uri(resolved)) return to_short_uri(*place);
-        return resolved;
-    }
-    return fail(ErrorCode::NotFound, "'" + uri + "' is not a registered data asset or model");
+// The container behind a datastore that the launch names, for the agent.
+Result<void> add_container(Context& context, const std::string& datastore, Launch& launch) {
+    if (datastore.empty() || launch.containers.contains(datastore)) return {};
+    LAVANT_TRY(launch.containers[datastore], container_of_datastore(context, launch.workspace, datastore));
+    return {};
 }
 
-void resolve_inputs(Context& context, Launch& launch, Problems& problems) {
+struct Lineage {
+    std::vector<LineageEdge> edges;
+    std::string job;
+
+    void add(LineageEdge edge, const Launch& launch, const std::string& port) {
+        if (edge.kind.empty()) return;
+        edge.job_name = launch.job_name;
+        edge.workspace = launch.workspace;
+        edge.port = port;
+        edges.push_back(std::move(edge));
+    }
+};
+
+void resolve_inputs(Context& context, Launch& launch, Lineage& lineage, Problems& problems) {
     for (LaunchInput& input : launch.inputs) {
         if (input.type == "literal") continue;
-        auto resolved = resolve_uri(context, input.value);
-        if (resolved) {
-            input.value = std::move(*resolved);
-        } else {
-            add(problems, "properties.inputs." + input.name + ".uri", resolved.error().message);
+        auto resolved = resolve_data_uri(context, launch.workspace, input.value);
+        const auto added = resolved ? add_container(context, resolved->datastore, launch) : Result<void>{};
+        if (!resolved || !added) {
+            add(problems, "properties.inputs." + input.name + ".uri",
+                resolved ? added.error().message : resolved.error().message);
+            continue;
         }
+        input.value = std::move(resolved->uri);
+        lineage.add(std::move(resolved->asset), launch, input.name);
     }
 }
 
-void resolve_outputs(const std::string& job_name, Launch& launch, Problems& problems) {
+// A version that is there already cannot be made by the job.
+Result<void> check_asset_name(Context& context, const Launch& launch, const LaunchOutput& output) {
+    if (output.asset_name.empty()) return {};
+    for (const std::string& name : {output.asset_name, output.asset_version})
+        if (!name.empty() && !is_plain_name(name, 255))
+            return fail(ErrorCode::InvalidArgument,
+                        "'" + name + "': names and versions have letters, digits, '-', '_' and '.' only");
+    if (output.asset_version.empty()) return {};
+    const std::string kind = asset_kind_of_output(output.type);
+    LAVANT_TRY(const auto taken, context.ports.reader.find_asset(
+                                     {launch.workspace, kind, output.asset_name, output.asset_version}));
+    if (!taken) return {};
+    return fail(ErrorCode::Conflict, kind + " '" + output.asset_name + ":" + output.asset_version +
+                                         "' exists already; leave the version out, or take another");
+}
+
+void resolve_outputs(Context& context, Launch& launch, Problems& problems) {
+    const std::string& job_name = launch.job_name;
     for (LaunchOutput& output : launch.outputs) {
         const std::string path = "properties.outputs." + output.name;
         if (!is_plain_name(output.name, 255)) {
             add(problems, path, "the name of an output has letters, digits, '-', '_' and '.' only");
             continue;
         }
+        if (const auto free = check_asset_name(context, launch, output); !free)
+            add(problems, path + ".assetName", free.error().message);
         if (output.uri.empty()) {
             output.uri = to_short_uri({kBlobDatastore, output_prefix(job_name) + output.name + "/"});
             continue;
@@ -110,10 +134,12 @@ void resolve_outputs(const std::string& job_name, Launch& launch, Problems& prob
         uri = replace_all(std::move(uri), "${{output_name}}", output.name);
         uri = replace_all(std::move(uri), "${{default_datastore}}", kBlobDatastore);
         const auto place = parse_datastore_uri(uri);
-        if (!place || (place->datastore != kBlobDatastore && place->datastore != kArtifactDatastore)) {
+        const auto kept = place ? add_container(context, place->datastore, launch) : Result<void>{};
+        if (!place || !kept) {
             add(problems, path + ".uri",
-                "outputs are kept in a datastore of this workspace: "
-                "azureml://datastores/workspaceblobstore/paths/...");
+                kept ? "outputs are kept in a datastore of this workspace: "
+                       "azureml://datastores/workspaceblobstore/paths/..."
+                     : kept.error().message);
             continue;
         }
         output.uri = to_short_uri(*place);
@@ -132,12 +158,20 @@ int priority_of(const std::string& word) {
     return 0;
 }
 
+Box<JobHooks> hooks_of(const Launch& launch, const std::map<std::string, std::string>& extra) {
+    JobHooks hooks;
+    hooks.registers_outputs = std::ranges::any_of(
+        launch.outputs, [](const LaunchOutput& output) { return !output.asset_name.empty(); });
+    if (const auto notify = extra.find(kNotify); notify != extra.end()) hooks.notify = notify->second;
+    return hooks == JobHooks{} ? Box<JobHooks>{} : Box<JobHooks>(std::move(hooks));
+}
+
 Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
     Launch launch;
-    launch.workspace = kWorkspaceKey;
-    launch.subscription = ask.workspace.subscription;
-    launch.resource_group = ask.workspace.resource_group;
-    launch.workspace_name = ask.workspace.name;
+    launch.workspace = ask.workspace;
+    launch.subscription = ask.workspace_name.subscription;
+    launch.resource_group = ask.workspace_name.resource_group;
+    launch.workspace_name = ask.workspace_name.name;
     launch.job_name = launch.root_job_name = ask.name;
     launch.experiment_name = launch.experiment_id = job.experiment_name;
     launch.command = std::move(job.command);
@@ -148,6 +182,22 @@ Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
     launch.distribution = job.distribution;
     launch.process_count = job.process_count;
     return launch;
+}
+
+// A sweep's trial names its environment by its id, however it was sent.
+Result<std::string> with_resolved_trial(Context& context, const SubmissionAsk& ask,
+                                        const std::string& properties) {
+    LAVANT_TRY(wire::Json job, wire::parse_json(properties));
+    const std::string id = job["trial"]["environmentId"].string();
+    const auto named =
+        id.empty() || id.starts_with("/") ? std::nullopt : parse_asset_name(id, "environments");
+    if (!named || id.starts_with("azureml://")) return properties;
+    LAVANT_TRY(const auto asset, find_version(context, ask.workspace, "environments", *named));
+    if (!asset)
+        return fail(ErrorCode::NotFound, "environment '" + id + "' is not registered; register it first");
+    job.member("trial").set("environmentId", arm_id(ask.workspace_name) + "/environments/" + asset->key.name +
+                                                 "/versions/" + asset->key.version);
+    return job.dump();
 }
 
 }  // namespace
@@ -163,11 +213,40 @@ OwnProperties read_own_properties(const std::map<std::string, std::string>& extr
     return own;
 }
 
+// Kept for those who want to read it, and told of.
+static Result<plane::SubmitJob> plan_unsupported(Context& context, const SubmissionAsk& ask,
+                                                 wire::ArmCommandJob job) {
+    plane::SubmitJob event;
+    const std::string kind = job.kind;
+    event.unsupported = kind + " jobs are not supported yet: this one is stored and has ended";
+    if (kind == "sweep") event.unsupported += "; its trial can be submitted as a command job";
+    if (kind == "pipeline") event.unsupported += "; its steps can be submitted as command jobs";
+    if (job.experiment_name.empty()) job.experiment_name = "Default";
+    JobHead& head = event.job.head;
+    head.workspace = ask.workspace;
+    head.name = ask.name;
+    head.demand.user = ask.user;
+    head.warning = event.unsupported;
+    event.job.meta = {job.display_name.empty() ? ask.name : std::move(job.display_name),
+                      std::move(job.description), std::move(job.tags), job.archived};
+    event.job.body.kind = kind;
+    event.job.body.experiment = job.experiment_name;
+    event.job.body.created_by = ask.user;
+    LAVANT_TRY(const std::string properties, with_resolved_trial(context, ask, job.properties));
+    event.job.body.properties = to_stored_properties(properties);
+    Launch launch = make_launch(ask, job);
+    launch.user = ask.user;
+    event.job.body.launch = wire::encode_launch(launch);
+    head.hooks = hooks_of(launch, job.extra);
+    return event;
+}
+
 Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask,
                                          wire::ArmCommandJob job) {
+    if (job.kind != "command") return plan_unsupported(context, ask, std::move(job));
     Problems problems;
     plane::SubmitJob event;
-    PoolPlan placed = plan_pool(context, ask.workspace, job);
+    PoolPlan placed = plan_pool(context, ask, job);
     event.pool = std::move(placed.pool);
     event.job.head.demand = {.user = ask.user,
                              .processes = std::max(1, job.process_count),
@@ -195,22 +274,23 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (!own.confined && !ask.is_owner)
         add(problems, "properties.properties.lavant.sandbox",
             "only an owner may run a job unconfined; leave it out, or ask an owner");
-    if (auto code = resolve_code(context, job.code_id, launch); !code)
+    if (auto code = resolve_code(context, ask.workspace, job.code_id, launch); !code)
         add(problems, "properties.codeId", code.error().message);
-    auto environment = resolve_environment(context, {job.environment_id, own.python_home});
+    auto environment = resolve_environment(context, {ask.workspace, job.environment_id, own.python_home});
     if (environment) {
         launch.environment = std::move(*environment);
     } else {
         add(problems, "properties.environmentId", environment.error().message);
     }
-    resolve_inputs(context, launch, problems);
-    resolve_outputs(ask.name, launch, problems);
+    Lineage lineage;
+    resolve_inputs(context, launch, lineage, problems);
+    resolve_outputs(context, launch, problems);
     if (!problems.empty())
         return fail(
             Error{ErrorCode::InvalidArgument, "cannot submit job '" + ask.name + "'", std::move(problems)});
 
     JobHead& head = event.job.head;
-    head.workspace = kWorkspaceKey;
+    head.workspace = ask.workspace;
     head.name = ask.name;
     head.instances = job.instance_count;
     head.priority = priority_of(job.priority);
@@ -221,6 +301,8 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     event.job.body.created_by = ask.user;
     event.job.body.properties = to_stored_properties(job.properties);
     event.job.body.launch = wire::encode_launch(launch);
+    event.lineage = std::move(lineage.edges);
+    head.hooks = hooks_of(launch, job.extra);
     return event;
 }
 

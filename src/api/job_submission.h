@@ -15,7 +15,8 @@ namespace lavant::api {
 
 struct SubmissionAsk {
     std::string name;
-    WorkspaceName workspace;
+    std::string workspace;  // its key
+    WorkspaceName workspace_name;
     std::string user;
     bool is_owner = false;
 };

@@ -36,7 +36,7 @@ class JobWait final : public Follower {
 
     // Reads the job and answers if it has ended or is unknown.
     void look() {
-        const auto job = context_.ports.reader.find_job(kWorkspaceKey, name_);
+        const auto job = context_.ports.reader.find_job(call_->workspace, name_);
         if (!job) return finish(error_response(job.error()));
         if (!*job)
             return finish(error_response({ErrorCode::NotFound, "there is no job '" + name_ + "'", {}}));
@@ -47,7 +47,7 @@ class JobWait final : public Follower {
     bool tick(Instant now) override {
         if (answered_.load()) return false;
         if (now < deadline_) return true;
-        const auto job = context_.ports.reader.find_job(kWorkspaceKey, name_);
+        const auto job = context_.ports.reader.find_job(call_->workspace, name_);
         if (job && *job) finish(view((*job)->head.status, &(*job)->head));
         finish(error_response({ErrorCode::Unavailable, "cannot read job '" + name_ + "'; try again", {}}));
         return false;
@@ -98,7 +98,7 @@ void start_job_wait(Context& context, const SharedCall& call) {
     const Instant deadline = context.ports.clock.now() + std::chrono::seconds(seconds);
     auto wait = std::make_shared<JobWait>(context, call, name, deadline);
     const auto subscription = context.ports.feed.subscribe(
-        kWorkspaceKey, name, [wait](const HistoryEvent& event) { wait->told(event); });
+        call->workspace, name, [wait](const HistoryEvent& event) { wait->told(event); });
     if (!subscription) return call->respond(error_response(subscription.error()));
     wait->watch(*subscription);
     wait->look();

@@ -60,12 +60,12 @@ std::optional<Lock> find_lock(const std::vector<Lock>& locks, const std::string&
 }
 
 // Only computes are ours to know: groups, networks and workspaces are whatever a client calls them.
-Result<void> check_exists(Context& context, const LockScope& scope) {
+Result<void> check_exists(Context& context, const Call& call, const LockScope& scope) {
     if (scope.kind != LockedKind::Compute) return {};
-    LAVANT_TRY(const auto found, find_compute(context, scope.name));
+    LAVANT_TRY(const auto found, find_compute(context, call.workspace, scope.name));
     if (found) return {};
     std::vector<std::string> names;
-    LAVANT_TRY(const auto computes, list_computes(context));
+    LAVANT_TRY(const auto computes, list_computes(context, call.workspace));
     for (const StoredCompute& compute : computes) names.push_back(compute.name());
     return fail(ErrorCode::NotFound,
                 "there is no compute '" + scope.name + "'" + spec::suggestion(scope.name, names));
@@ -98,7 +98,7 @@ Result<PutPlan> plan_put(Context& context, const Call& call) {
             {"properties.notes", "has more than " + std::to_string(kNotesCharsMax) + " characters"});
     if (!problems.empty())
         return fail(Error{ErrorCode::InvalidArgument, "the lock is not valid", std::move(problems)});
-    LAVANT_TRY_VOID(check_exists(context, scope));
+    LAVANT_TRY_VOID(check_exists(context, call, scope));
 
     LAVANT_TRY(const auto locks, context.ports.reader.list_locks());
     if (const auto existing = find_lock(locks, scope.id, plan.lock.name)) {
@@ -175,10 +175,9 @@ Result<HttpResponse> refuse_scope(Context& /*context*/, const Call& call) {
 
 Result<std::optional<Lock>> find_workspace_lock(Context& context, const Call& call) {
     LAVANT_TRY(const auto locks, context.ports.reader.list_locks());
-    const bool named = !call.param("workspace").empty();
     const std::string id = to_lower(arm_id(workspace_of(call)));
     for (const Lock& lock : locks) {
-        if (lock.level != LockLevel::ReadOnly || (named && !covers(lock.scope, id))) continue;
+        if (lock.level != LockLevel::ReadOnly || !covers(lock.scope, id)) continue;
         const auto scope = parse_lock_scope(lock.scope);
         if (scope && (scope->kind == LockedKind::Workspace || scope->kind == LockedKind::ResourceGroup))
             return lock;

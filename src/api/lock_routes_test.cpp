@@ -27,7 +27,7 @@ class LockRoutes : public testing::Test {
     }
     void add_compute(const std::string& name) {
         AssetWrite write;
-        write.asset.key = {kWorkspaceKey, "computes", name, ""};
+        write.asset.key = {kDefaultWorkspace, "computes", name, ""};
         write.asset.body = "{}";
         world_.write({write});
     }

@@ -27,7 +27,8 @@ constexpr std::string_view kLogFolder = "user_logs/";
 // The log of a job is what its attempts wrote, one after the other: user_logs/attempt_1/std_log.txt and so
 // on, then user_logs/std_log.txt. A job of several processes has one for each; the first one's is shown.
 struct Place {
-    std::string folder;  // of the job, in the artifact container
+    std::string container;
+    std::string folder;  // of the job
     std::string file;    // one file only, below `folder`; "" for the job's log
     std::uint64_t offset = 0;
 };
@@ -36,24 +37,25 @@ std::string shown_below(const Place& place) {
     return place.folder + (place.file.empty() ? std::string(kLogFolder) : place.file);
 }
 
-std::optional<ports::BlobInfo> find_any(Context& context, const std::string& folder) {
+std::optional<ports::BlobInfo> find_any(Context& context, const std::string& container,
+                                        const std::string& folder) {
     for (const char* name : {"std_log.txt", "std_log_process_0.txt"}) {
-        auto found = context.ports.blobs.find(kArtifactContainer, folder + name);
+        auto found = context.ports.blobs.find(container, folder + name);
         if (found && *found) return std::move(*found);
     }
     return std::nullopt;
 }
 
 std::optional<ports::BlobInfo> find_current(Context& context, const Place& place) {
-    if (place.file.empty()) return find_any(context, place.folder + std::string(kLogFolder));
-    auto found = context.ports.blobs.find(kArtifactContainer, place.folder + place.file);
+    if (place.file.empty()) return find_any(context, place.container, place.folder + std::string(kLogFolder));
+    auto found = context.ports.blobs.find(place.container, place.folder + place.file);
     return found ? std::move(*found) : std::nullopt;
 }
 
 // Of an attempt that is over, and followed by another.
 std::optional<ports::BlobInfo> find_aside(Context& context, const Place& place, int attempt) {
     if (!place.file.empty()) return std::nullopt;
-    return find_any(context,
+    return find_any(context, place.container,
                     place.folder + std::string(kLogFolder) + "attempt_" + std::to_string(attempt) + "/");
 }
 
@@ -113,8 +115,7 @@ class LogStream final : public Follower {
         const bool terminal = terminal_;  // asked first: what was written before the end is seen below
         behind_ = false;
         // A short log comes with the end of its attempt, and its file only with a look.
-        if (attempt_ended_.exchange(false))
-            context_.job_files.refresh(kArtifactContainer, shown_below(place_));
+        if (attempt_ended_.exchange(false)) context_.job_files.refresh(place_.container, shown_below(place_));
         while (!behind_) {
             auto blob = find_aside(context_, place_, attempt_);
             if (!blob) {
@@ -136,7 +137,7 @@ class LogStream final : public Follower {
 
     void send_from(const ports::BlobInfo& blob) {
         const auto file =
-            open_file(context_.ports.blobs.path_of(kArtifactContainer, blob.name), O_RDONLY | O_CLOEXEC);
+            open_file(context_.ports.blobs.path_of(place_.container, blob.name), O_RDONLY | O_CLOEXEC);
         struct stat facts {};
         if (!file || ::fstat(file->get(), &facts) != 0) return;
         const auto bytes = static_cast<std::uint64_t>(facts.st_size);
@@ -187,15 +188,15 @@ void follow(Context& context, const SharedCall& call, const Place& place, bool t
     head.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"Cache-Control", "no-store"}};
     auto stream = std::make_shared<LogStream>(context, call->responder->stream(std::move(head)), place);
     const auto subscription = context.ports.feed.subscribe(
-        kWorkspaceKey, name, [stream](const HistoryEvent& event) { LogStream::told(stream, event); });
+        call->workspace, name, [stream](const HistoryEvent& event) { LogStream::told(stream, event); });
     if (!subscription) return stream->close();
     const LogSource::Watch watch =
         context.ports.logs == nullptr
             ? 0
-            : context.ports.logs->watch(kWorkspaceKey, name, [stream] { LogStream::wake(stream); });
+            : context.ports.logs->watch(call->workspace, name, [stream] { LogStream::wake(stream); });
     stream->watch(*subscription, watch);
     // Read only now: an end committed before this is in the row, one after it comes by the feed.
-    const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
+    const auto job = context.ports.reader.find_job(call->workspace, name);
     if (!to_the_end || !job || !*job || is_terminal((*job)->head.status)) stream->set_terminal();
     if (stream->tick(context.ports.clock.now())) context.followers->add(std::move(stream));
 }
@@ -206,7 +207,7 @@ ports::HttpResponse whole(Context& context, const Place& place) {
     if (!blob) return response;  // nothing was written yet
     const std::uint64_t offset = std::min(place.offset, blob->bytes);
     if (offset < blob->bytes)
-        response.file = ports::FileBody{context.ports.blobs.path_of(kArtifactContainer, blob->name), offset,
+        response.file = ports::FileBody{context.ports.blobs.path_of(place.container, blob->name), offset,
                                         blob->bytes - offset};
     return response;
 }
@@ -215,7 +216,7 @@ ports::HttpResponse whole(Context& context, const Place& place) {
 
 void serve_log(Context& context, const SharedCall& call) {
     const std::string& name = call->param("name");
-    const auto job = context.ports.reader.find_job(kWorkspaceKey, name);
+    const auto job = context.ports.reader.find_job(call->workspace, name);
     if (!job) return call->respond(error_response(job.error()));
     if (!*job)
         return call->respond(error_response({ErrorCode::NotFound, "there is no job '" + name + "'", {}}));
@@ -223,16 +224,16 @@ void serve_log(Context& context, const SharedCall& call) {
     if (!offset || *offset < 0)
         return call->respond(
             error_response({ErrorCode::InvalidArgument, "offset must be a number from 0 on", {}}));
-    Place place{artifact_prefix(name), call->request.query_value("file").value_or(""),
-                static_cast<std::uint64_t>(*offset)};
+    Place place{artifact_container(call->workspace), artifact_prefix(name),
+                call->request.query_value("file").value_or(""), static_cast<std::uint64_t>(*offset)};
     if (!place.file.empty()) {
-        const auto possible = context.ports.blobs.find(kArtifactContainer, place.folder + place.file);
+        const auto possible = context.ports.blobs.find(place.container, place.folder + place.file);
         if (!possible) return call->respond(error_response(possible.error()));
     }
     const std::string asked = call->request.query_value("follow").value_or("0");
     const bool to_the_end = asked == "1" || asked == "true";
     if (!to_the_end) {
-        context.job_files.refresh(kArtifactContainer, shown_below(place));
+        context.job_files.refresh(place.container, shown_below(place));
         if (!find_aside(context, place, 1)) return call->respond(whole(context, place));
     }
     follow(context, call, place, to_the_end);

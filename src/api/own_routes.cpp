@@ -129,7 +129,7 @@ constexpr std::int64_t kLookUpMax = 100;
 // What a name that is not written out may stand for: newest first, archived ones too.
 Result<HttpResponse> look_up_jobs(Context& context, const Call& call) {
     ports::JobQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = call.workspace;
     query.archived = std::nullopt;
     query.name_prefix = call.request.query_value("prefix").value_or("");
     const std::string mine = call.request.query_value("mine").value_or("");
@@ -141,7 +141,7 @@ Result<HttpResponse> look_up_jobs(Context& context, const Call& call) {
     LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
     // The one that is called exactly so comes first, however many newer ones begin with its name.
     if (!query.name_prefix.empty()) {
-        LAVANT_TRY(auto exact, context.ports.reader.find_job(kWorkspaceKey, query.name_prefix));
+        LAVANT_TRY(auto exact, context.ports.reader.find_job(call.workspace, query.name_prefix));
         const bool wanted = exact && (query.created_by.empty() || exact->body.created_by == query.created_by);
         std::erase_if(jobs, [&](const Job& job) { return wanted && job.head.id == exact->head.id; });
         if (wanted) jobs.insert(jobs.begin(), std::move(*exact));
@@ -174,7 +174,7 @@ void add_numbers(const plane::Explanation& why, Json& body) {
 }
 
 void explain_job(Context& context, const SharedCall& call) {
-    const auto job = load_job(context, call->param("name"));
+    const auto job = load_job(context, call->workspace, call->param("name"));
     if (!job) return call->respond(error_response(job.error()));
     const auto answer_with = [call, status = job->head.status](const plane::Explanation& why) {
         Json body = Json::object(
@@ -188,7 +188,7 @@ void explain_job(Context& context, const SharedCall& call) {
                                     (error ? " (" + error->code + ": " + error->message + ")" : "")});
     }
     plane::ExplainJob event;
-    event.workspace = kWorkspaceKey;
+    event.workspace = call->workspace;
     event.name = call->param("name");
     post(context, call, std::move(event),
          [answer_with](const plane::Answer& answer) { answer_with(answer.explanation); });
@@ -222,10 +222,11 @@ Json counts_of(const std::map<std::string, std::size_t>& counts) {
 
 Result<HttpResponse> status(Context& context, const Call& call) {
     const app::LoopStats loop = context.ports.loop_stats();
+    LAVANT_TRY(const auto workspace, context.workspaces.find(workspace_of(call)));
     return json_response(200, Json::object({{"version", context.settings.version},
                                             {"user", call.caller.user},
                                             {"role", name_of(call.caller.role)},
-                                            {"workspaceId", context.settings.workspace_id},
+                                            {"workspaceId", workspace ? workspace->id : ""},
                                             {"jobsLive", loop.census.jobs_live},
                                             {"queuedByReason", counts_of(loop.census.queued_by_reason)},
                                             {"nodesByState", counts_of(loop.census.nodes_by_state)},

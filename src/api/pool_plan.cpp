@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/computes.h"
+#include "api/job_submission.h"
 #include "api/sizes.h"
 #include "api/workspace_settings.h"
 #include "base/text.h"
@@ -92,9 +93,9 @@ void plan_share(Context& context, const wire::ArmCommandJob& job, const Pool& po
 void plan_on_compute(Context& context, const std::string& name, const wire::ArmCommandJob& job,
                      PoolPlan& plan) {
     const std::string where = "properties.computeId";
-    const auto stored = find_compute(context, name);
+    const auto stored = find_compute(context, plan.pool.workspace, name);
     if (!stored) return problem(plan, where, stored.error().message);
-    if (!*stored) return problem(plan, where, explain_no_compute(context, name));
+    if (!*stored) return problem(plan, where, explain_no_compute(context, plan.pool.workspace, name));
     const auto compute = wire::read_stored_compute((*stored)->document);
     if (!compute) return problem(plan, where, compute.error().message);
     const std::string& exact = (*stored)->name();
@@ -115,7 +116,7 @@ void plan_on_compute(Context& context, const std::string& name, const wire::ArmC
                                " --max-instances " + std::to_string(job.instance_count)
                          : "; an instance is one machine"));
     if (compute->packed) {
-        const auto nodes = load_compute_nodes(context);
+        const auto nodes = load_compute_nodes(context, plan.pool.workspace);
         if (!nodes) return problem(plan, where, nodes.error().message);
         if (const Pool* pool = nodes->pool_of(exact)) plan_share(context, job, *pool, plan);
         return;
@@ -127,12 +128,12 @@ void plan_on_compute(Context& context, const std::string& name, const wire::ArmC
 
 }  // namespace
 
-PoolPlan plan_pool(Context& context, const WorkspaceName& workspace, const wire::ArmCommandJob& job) {
+PoolPlan plan_pool(Context& context, const SubmissionAsk& ask, const wire::ArmCommandJob& job) {
     PoolPlan plan;
-    plan.pool.workspace = kWorkspaceKey;
+    plan.pool.workspace = ask.workspace;
     const std::string name = compute_name(job.compute_id);
     if (name.empty() || is_no_compute(name)) {
-        plan_serverless(context, workspace, job, plan);
+        plan_serverless(context, ask.workspace_name, job, plan);
     } else {
         plan_on_compute(context, name, job, plan);
     }

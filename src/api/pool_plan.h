@@ -10,12 +10,14 @@
 
 namespace lavant::api {
 
+struct SubmissionAsk;  // job_submission.h
+
 struct PoolPlan {
     Pool pool;       // of a compute: its key alone, the plane has the rest
     Resources task;  // of one process, in a pool that packs
     std::string warning;
     std::vector<FieldProblem> problems;
 };
-PoolPlan plan_pool(Context& context, const WorkspaceName& workspace, const wire::ArmCommandJob& job);
+PoolPlan plan_pool(Context& context, const SubmissionAsk& ask, const wire::ArmCommandJob& job);
 
 }  // namespace lavant::api

@@ -48,7 +48,7 @@ TEST_F(PoolPlanning, AJobGoesToTheComputeItNames) {
         const auto made = submit(name);
         ASSERT_EQ(made.status, 201) << made.body;
         EXPECT_EQ(last().pool.key, "compute/cpu-cluster");
-        EXPECT_EQ(last().pool.workspace, kWorkspaceKey);
+        EXPECT_EQ(last().pool.workspace, kDefaultWorkspace);
         EXPECT_EQ(last().job.head.demand.user, "ann");
         EXPECT_EQ(last().job.head.warning, "");
     }

@@ -24,7 +24,8 @@ constexpr std::ptrdiff_t kPendingMax = 1000;
 constexpr std::size_t kKeptMax = 1000;  // of those that are decided
 constexpr std::string_view kPending = "pending";
 
-AssetKey key_of(const std::string& id) { return {kWorkspaceKey, kRequestKind, id, ""}; }
+// Quotas are the server's, not a workspace's.
+AssetKey key_of(const std::string& id) { return {kDefaultWorkspace, kRequestKind, id, ""}; }
 
 Json view(const Asset& asset, const Json& body) {
     Json shown = Json::object({{"id", asset.key.name}});
@@ -43,7 +44,7 @@ struct Stored {
 // Newest first.
 Result<std::vector<Stored>> load_requests(Context& context) {
     ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = kDefaultWorkspace;
     query.kind = kRequestKind;
     query.unversioned = true;
     query.archived = std::nullopt;

@@ -36,7 +36,7 @@ class QuotaRoutes : public testing::Test {
         Pool pool;
         pool.id = {++last_pool_};
         pool.version = 1;
-        pool.workspace = kWorkspaceKey;
+        pool.workspace = kDefaultWorkspace;
         pool.key = "compute/" + compute;
         pool.nodes_max = nodes_max;
         pool.terms = {.compute = compute, .location = "local", .family = "standardDSv2Family"};

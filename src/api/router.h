@@ -32,6 +32,7 @@ enum class Need { Nothing, Reader, Contributor, Owner, Storage };
 struct Route {
     Need need = Need::Reader;
     std::function<void(std::shared_ptr<Call>)> handle;
+    bool any_workspace = false;  // the one it names need not be there
 };
 
 struct Match {

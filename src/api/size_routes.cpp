@@ -7,6 +7,7 @@
 #include "api/answers.h"
 #include "api/computes.h"
 #include "api/sizes.h"
+#include "app/workspace_rows.h"
 #include "base/text.h"
 #include "core/model/region.h"
 #include "wire/json.h"
@@ -72,10 +73,11 @@ Result<HttpResponse> get_size(Context& context, const Call& call) {
     return json_response(200, size_view(*size));
 }
 
-// The compute whose nodes have this size, if there is one.
-Result<std::optional<std::string>> find_user_of(Context& context, const std::string& size) {
+// The compute of the workspace whose nodes have this size, if there is one.
+Result<std::optional<std::string>> find_user_in(Context& context, const std::string& workspace,
+                                                const std::string& size) {
     ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = workspace;
     query.kind = kComputeKind;
     query.unversioned = true;
     query.archived = std::nullopt;
@@ -89,6 +91,15 @@ Result<std::optional<std::string>> find_user_of(Context& context, const std::str
         }
         if (std::ssize(page) < query.limit) return std::optional<std::string>{};
     }
+}
+
+Result<std::optional<std::string>> find_user_of(Context& context, const std::string& size) {
+    LAVANT_TRY(const auto workspaces, app::list_workspace_keys(context.ports.reader));
+    for (const std::string& workspace : workspaces) {
+        LAVANT_TRY(auto user, find_user_in(context, workspace, size));
+        if (user) return user;
+    }
+    return std::nullopt;
 }
 
 struct SizeWrite {

@@ -55,7 +55,7 @@ class SizeRoutes : public testing::Test {
              {}});
     }
     std::string warning_of(const std::string& job) {
-        return world_.store.find_job(kWorkspaceKey, job).value()->head.warning;
+        return world_.store.find_job(kDefaultWorkspace, job).value()->head.warning;
     }
     TestWorld world_;
     const std::string card_ = R"({"vcpus":16,"memoryGib":64,"gpus":1})";
@@ -170,7 +170,7 @@ TEST_F(SizeRoutes, WhatIsNotTheSitesCannotBeDeleted) {
 TEST_F(SizeRoutes, ASizeThatAComputeHasStays) {
     ASSERT_EQ(send("PUT", "/card", card_).status, 201);
     AssetWrite compute;
-    compute.asset.key = {kWorkspaceKey, "computes", "gpu-cluster", ""};
+    compute.asset.key = {kDefaultWorkspace, "computes", "gpu-cluster", ""};
     compute.asset.body =
         R"({"location":"local","properties":{"computeType":"AmlCompute","properties":{"vmSize":"CARD"}}})";
     world_.write({compute});

@@ -7,6 +7,7 @@
 
 #include "adapters/blobs_fs/fs_blob_store.h"
 #include "api/first_run.h"
+#include "api/workspaces.h"
 #include "base/check.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -67,7 +68,7 @@ Job TestWorld::add_job(const std::string& name, JobStatus status) {
     Job job;
     job.head.id = {++last_job_};
     job.head.version = 1;
-    job.head.workspace = kWorkspaceKey;
+    job.head.workspace = kDefaultWorkspace;
     job.head.name = name;
     job.head.status = status;
     job.head.attempt = status == JobStatus::Queued ? 0 : 1;
@@ -86,7 +87,7 @@ void TestWorld::publish(const Job& job) {
     HistoryEvent event;
     event.sequence = ++last_event_;
     event.at = clock.at;
-    event.workspace = kWorkspaceKey;
+    event.workspace = kDefaultWorkspace;
     event.kind = "job";
     event.subject = job.head.name;
     event.job = job.head.id;
@@ -98,7 +99,7 @@ void TestWorld::publish(const Job& job) {
 }
 
 void TestWorld::set_status(const std::string& name, JobStatus status) {
-    Job job = *store.find_job(kWorkspaceKey, name).value();
+    Job job = *store.find_job(kDefaultWorkspace, name).value();
     job.head.version += 1;
     job.head.status = status;
     if (is_terminal(status)) job.head.ended_at = clock.at;
@@ -125,6 +126,13 @@ Result<plane::Answer> TestWorld::apply_really(const plane::Event& event) {
     return outcome.replies.front().answer;
 }
 
+plane::Answer TestWorld::remove_workspace(const plane::DeleteWorkspace& event) {
+    WriteBatch batch;
+    batch.workspaces_removed.push_back(event.workspace);
+    batch.assets.push_back(event.row);
+    return commit(batch);
+}
+
 Result<plane::Answer> TestWorld::apply(plane::Event& event) {
     posted.push_back(event);
     if (refuse)
@@ -134,7 +142,7 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         std::holds_alternative<plane::EvictNode>(event))
         return apply_really(event);
     if (auto* submit = std::get_if<plane::SubmitJob>(&event)) {
-        const auto existing = store.find_job(kWorkspaceKey, submit->job.head.name).value();
+        const auto existing = store.find_job(submit->job.head.workspace, submit->job.head.name).value();
         if (existing) return plane::Answer{.job = existing, .existed = true};
         Job job = submit->job;
         job.head.id = {++last_job_};
@@ -147,21 +155,21 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         return plane::Answer{.job = job};
     }
     if (auto* cancel = std::get_if<plane::CancelJob>(&event)) {
-        const auto job = store.find_job(kWorkspaceKey, cancel->name).value();
+        const auto job = store.find_job(kDefaultWorkspace, cancel->name).value();
         if (!job) return fail(ErrorCode::NotFound, "there is no job '" + cancel->name + "'");
         if (!is_terminal(job->head.status)) set_status(cancel->name, JobStatus::Canceled);
-        return plane::Answer{.job = store.find_job(kWorkspaceKey, cancel->name).value()};
+        return plane::Answer{.job = store.find_job(kDefaultWorkspace, cancel->name).value()};
     }
     if (auto* edit = std::get_if<plane::EditJob>(&event)) {
-        const auto job = store.find_job(kWorkspaceKey, edit->name).value();
+        const auto job = store.find_job(kDefaultWorkspace, edit->name).value();
         if (!job) return fail(ErrorCode::NotFound, "there is no job '" + edit->name + "'");
         WriteBatch batch;
         batch.metas_changed.push_back({job->head.id, edit->meta, edit->properties});
         CHECK(store.commit(batch).has_value(), "the memory store commits");
-        return plane::Answer{.job = store.find_job(kWorkspaceKey, edit->name).value()};
+        return plane::Answer{.job = store.find_job(kDefaultWorkspace, edit->name).value()};
     }
     if (auto* gone = std::get_if<plane::DeleteJob>(&event)) {
-        const auto job = store.find_job(kWorkspaceKey, gone->name).value();
+        const auto job = store.find_job(kDefaultWorkspace, gone->name).value();
         if (!job) return fail(ErrorCode::NotFound, "there is no job '" + gone->name + "'");
         if (!is_terminal(job->head.status)) return fail(ErrorCode::Conflict, "cancel it first");
         WriteBatch batch;
@@ -169,6 +177,7 @@ Result<plane::Answer> TestWorld::apply(plane::Event& event) {
         CHECK(store.commit(batch).has_value(), "the memory store commits");
         return plane::Answer{.job = job};
     }
+    if (const auto* gone = std::get_if<plane::DeleteWorkspace>(&event)) return remove_workspace(*gone);
     if (auto* assets = std::get_if<plane::WriteAssets>(&event)) {
         WriteBatch batch;
         batch.assets = assets->writes;
@@ -199,6 +208,19 @@ bool TestWorld::post(plane::Event event, const Done& done) {
     return true;
 }
 
+// kWs is another name of what tests put into the store themselves.
+void TestWorld::add_workspace() {
+    WriteBatch batch;
+    batch.assets.push_back(workspace_row({.key = kDefaultWorkspace,
+                                          .id = "4d3c2b1a-0000-0000-0000-000000000001",
+                                          .name = {"s1", "g1", "w1"},
+                                          .location = "local",
+                                          .created_by = "ann",
+                                          .created_at = clock.now()},
+                                         0, clock.now()));
+    commit(batch);
+}
+
 Api& TestWorld::api() {
     if (api_) return *api_;
     const FirstRunPorts first{store, store, *blobs_, *crypto_, clock};
@@ -208,7 +230,8 @@ Api& TestWorld::api() {
     ApiSettings settings;
     settings.base_url = "https://127.0.0.1:8443";
     settings.secret = crypto_->secret();
-    settings.workspace_id = ensure_workspace(first).value();
+    CHECK(ensure_workspace(first).has_value(), "the first workspace can be made");
+    add_workspace();
     settings.data_folder = folder;
     settings.free_bytes_min = free_bytes_min;
     settings.sdk_settle = sdk_settle;

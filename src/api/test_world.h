@@ -104,8 +104,10 @@ class TestWorld {
     Resources capacity = ApiSettings{}.capacity;
 
  private:
+    void add_workspace();
     Result<plane::Answer> apply(plane::Event& event);
     plane::Answer commit(const WriteBatch& batch);
+    plane::Answer remove_workspace(const plane::DeleteWorkspace& event);
     Result<plane::Answer> apply_really(const plane::Event& event);
     void publish(const Job& job);
 

@@ -111,7 +111,7 @@ Json total_of(const std::vector<Row>& rows, UsageBy by) {
 // list of jobs says it already.
 Result<HttpResponse> show_usage(Context& context, const Call& call) {
     ports::UsageQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = call.workspace;
     query.limit = ports::kRowsPerQuery;
     LAVANT_TRY(query.by, parse_by(call.request.query_value("by").value_or("user")));
     LAVANT_TRY(const auto since, parse_time(call, "since"));

@@ -19,7 +19,7 @@ class UsageRoutes : public testing::Test {
         UsageEntry entry;
         entry.kind = kind;
         entry.ended_at = ended_at;
-        entry.workspace = kWorkspaceKey;
+        entry.workspace = kDefaultWorkspace;
         entry.user = user;
         entry.job = job;
         entry.compute = compute;

@@ -67,10 +67,10 @@ Result<HttpResponse> discovery(Context& context, const Call& call) {
 
 // --- datastores: the two built-in ones ---
 
-const char* container_of(const std::string& datastore) {
-    if (datastore == kBlobDatastore) return kBlobContainer;
-    if (datastore == kArtifactDatastore) return kArtifactContainer;
-    return nullptr;
+std::string container_of(const Call& call, const std::string& datastore) {
+    if (datastore == kBlobDatastore) return blob_container(call.workspace);
+    if (datastore == kArtifactDatastore) return artifact_container(call.workspace);
+    return "";
 }
 
 tl::unexpected<Error> no_datastore(const std::string& name) {
@@ -90,7 +90,7 @@ Json datastore_view(const Context& context, const Call& call, const std::string&
          {"type", "Microsoft.MachineLearningServices/workspaces/datastores"},
          {"properties", Json::object({{"datastoreType", "AzureBlob"},
                                       {"accountName", account},
-                                      {"containerName", container_of(name)},
+                                      {"containerName", container_of(call, name)},
                                       {"endpoint", "core.windows.net"},
                                       {"protocol", "https"},
                                       {"isDefault", name == kBlobDatastore},
@@ -101,7 +101,7 @@ Json datastore_view(const Context& context, const Call& call, const std::string&
 
 Result<HttpResponse> get_datastore(Context& context, const Call& call) {
     const std::string& name = call.param("name");
-    if (container_of(name) == nullptr) return no_datastore(name);
+    if (container_of(call, name).empty()) return no_datastore(name);
     return json_response(200, datastore_view(context, call, name));
 }
 
@@ -115,8 +115,8 @@ Result<HttpResponse> list_datastores(Context& context, const Call& call) {
 
 Result<HttpResponse> list_secrets(Context& context, const Call& call) {
     const std::string& name = call.param("name");
-    const char* container = container_of(name);
-    if (container == nullptr) return no_datastore(name);
+    const std::string container = container_of(call, name);
+    if (container.empty()) return no_datastore(name);
     std::int64_t hours = 1;
     if (!call.request.body.empty()) {
         LAVANT_TRY(const Json body, wire::parse_json(call.request.body));

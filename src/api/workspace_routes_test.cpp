@@ -232,7 +232,9 @@ TEST(FirstRun, MakesTheOwnersKeyOnceAndInAPrivateFile) {
     EXPECT_EQ(facts.st_mode & 0777U, 0600U);
     ASSERT_TRUE(ensure_first_key(ports, file, "ann"));
     EXPECT_EQ(read_file(file, 100).value(), key);
-    EXPECT_EQ(ensure_workspace(ports).value(), ensure_workspace(ports).value());
+    ASSERT_TRUE(ensure_workspace(ports));
+    ASSERT_TRUE(ensure_workspace(ports));
+    EXPECT_EQ(Workspaces({world.store, world.blobs(), world.crypto(), world.clock}).list()->size(), 1U);
 }
 
 TEST(FirstRun, TakesTheKeyThatACrashLeftInTheFile) {
@@ -243,7 +245,7 @@ TEST(FirstRun, TakesTheKeyThatACrashLeftInTheFile) {
     ASSERT_TRUE(write_file_atomically(file, left + "\n"));
     ASSERT_TRUE(ensure_first_key(ports, file, "ann"));
     EXPECT_EQ(trim(read_file(file, 100).value()), left);
-    Access access({world.store, world.crypto(), world.clock}, "s", kWorkspaceKey);
+    Access access({world.store, world.crypto(), world.clock}, "s");
     EXPECT_TRUE(access.check_credential(left));
 }
 

@@ -16,9 +16,13 @@ using wire::Json;
 
 constexpr const char* kSettingsKind = "workspace_settings";
 constexpr std::size_t kNamedMax = 10;  // computes in a message
+constexpr std::size_t kKnownMax = 10'000;
 constexpr Duration kRememberFor = std::chrono::seconds(5);
 
-AssetKey settings_key() { return {kWorkspaceKey, kSettingsKind, kWorkspaceKey, ""}; }
+// The name is the same in all of them.
+AssetKey settings_key(const std::string& workspace) {
+    return {workspace, kSettingsKind, kDefaultWorkspace, ""};
+}
 
 Result<WorkspaceSettings> parse_settings(const Asset& asset) {
     LAVANT_TRY(const Json body, wire::parse_json(asset.body));
@@ -47,42 +51,46 @@ std::string off_message(std::vector<std::string> names) {
     return message + "give the job a compute: " + spec::listed(names);
 }
 
-Result<WorkspaceSettings> recent_settings(Context& context) {
-    if (auto known = context.workspace_settings.find(context.ports.clock.now())) return std::move(*known);
-    return load_settings(context);
+Result<WorkspaceSettings> recent_settings(Context& context, const std::string& workspace) {
+    if (auto known = context.workspace_settings.find(workspace, context.ports.clock.now()))
+        return std::move(*known);
+    return load_settings(context, workspace);
 }
 
 }  // namespace
 
-std::optional<WorkspaceSettings> SettingsCache::find(Instant now) const {
+std::optional<WorkspaceSettings> SettingsCache::find(const std::string& workspace, Instant now) const {
     const std::lock_guard lock(mutex_);
-    if (now >= until_) return std::nullopt;
-    return settings_;
+    const auto known = known_.find(workspace);
+    if (known == known_.end() || now >= known->second.until) return std::nullopt;
+    return known->second.settings;
 }
 
-void SettingsCache::put(const WorkspaceSettings& settings, Instant now) {
+void SettingsCache::put(const std::string& workspace, const WorkspaceSettings& settings, Instant now) {
     const std::lock_guard lock(mutex_);
-    if (settings_ && settings_->row_version > settings.row_version) return;
-    settings_ = settings;
-    until_ = now + kRememberFor;
+    const auto known = known_.find(workspace);
+    if (known != known_.end() && known->second.settings.row_version > settings.row_version) return;
+    if (known_.size() >= kKnownMax) known_.clear();
+    known_[workspace] = {settings, now + kRememberFor};
 }
 
-Result<WorkspaceSettings> load_settings(Context& context) {
+Result<WorkspaceSettings> load_settings(Context& context, const std::string& workspace) {
     const Instant now = context.ports.clock.now();
-    LAVANT_TRY(const auto asset, context.ports.reader.find_asset(settings_key()));
+    LAVANT_TRY(const auto asset, context.ports.reader.find_asset(settings_key(workspace)));
     WorkspaceSettings settings;
     if (asset) {
         LAVANT_TRY(settings, parse_settings(*asset));
     }
-    context.workspace_settings.put(settings, now);
+    context.workspace_settings.put(workspace, settings, now);
     return settings;
 }
 
-AssetWrite settings_write(const WorkspaceSettings& settings, const std::string& who, Instant now) {
+AssetWrite settings_write(const std::string& workspace, const WorkspaceSettings& settings,
+                          const std::string& who, Instant now) {
     Json tags = Json::object();
     for (const auto& [key, value] : settings.tags) tags.set(key, value);
     AssetWrite write;
-    write.asset.key = settings_key();
+    write.asset.key = settings_key(workspace);
     write.asset.body = Json::object({{"serverless", settings.serverless},
                                      {"customSubnet", settings.custom_subnet},
                                      {"noPublicIp", settings.no_public_ip},
@@ -96,15 +104,15 @@ AssetWrite settings_write(const WorkspaceSettings& settings, const std::string& 
     return write;
 }
 
-Result<bool> serverless_is_on(Context& context) {
-    LAVANT_TRY(const WorkspaceSettings settings, recent_settings(context));
+Result<bool> serverless_is_on(Context& context, const std::string& workspace) {
+    LAVANT_TRY(const WorkspaceSettings settings, recent_settings(context, workspace));
     return settings.serverless;
 }
 
 Result<void> apply_settings(Context& context, Pool& pool) {
-    LAVANT_TRY(const WorkspaceSettings settings, recent_settings(context));
+    LAVANT_TRY(const WorkspaceSettings settings, recent_settings(context, pool.workspace));
     if (!settings.serverless) {
-        LAVANT_TRY(const auto computes, list_computes(context));
+        LAVANT_TRY(const auto computes, list_computes(context, pool.workspace));
         std::vector<std::string> names;
         for (const StoredCompute& compute : computes) names.push_back(compute.name());
         return fail(ErrorCode::InvalidArgument, off_message(std::move(names)));

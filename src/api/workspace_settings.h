@@ -31,20 +31,25 @@ struct WorkspaceSettings {
 // stayed unknown is seen too.
 class SettingsCache {
  public:
-    std::optional<WorkspaceSettings> find(Instant now) const;
-    void put(const WorkspaceSettings& settings, Instant now);  // unless a newer one is there
+    std::optional<WorkspaceSettings> find(const std::string& workspace, Instant now) const;
+    // Unless a newer one is there.
+    void put(const std::string& workspace, const WorkspaceSettings& settings, Instant now);
 
  private:
     mutable std::mutex mutex_;  // guards what follows
-    std::optional<WorkspaceSettings> settings_;
-    Instant until_{};
+    struct Known {
+        WorkspaceSettings settings;
+        Instant until{};
+    };
+    std::map<std::string, Known> known_;
 };
 
-[[nodiscard]] Result<WorkspaceSettings> load_settings(Context& context);
+[[nodiscard]] Result<WorkspaceSettings> load_settings(Context& context, const std::string& workspace);
 // Guarded by the version that `settings` was read with.
-AssetWrite settings_write(const WorkspaceSettings& settings, const std::string& who, Instant now);
+AssetWrite settings_write(const std::string& workspace, const WorkspaceSettings& settings,
+                          const std::string& who, Instant now);
 
-[[nodiscard]] Result<bool> serverless_is_on(Context& context);
+[[nodiscard]] Result<bool> serverless_is_on(Context& context, const std::string& workspace);
 // Puts a serverless pool where the workspace wants it. Refused, naming the computes there are, while
 // serverless is off.
 [[nodiscard]] Result<void> apply_settings(Context& context, Pool& pool);

@@ -7,6 +7,7 @@
 #include "api/lock_routes.h"
 #include "api/request_body.h"
 #include "api/workspace_settings.h"
+#include "api/workspace_view.h"
 #include "base/text.h"
 #include "core/model/lock_scope.h"
 #include "core/model/region.h"
@@ -41,41 +42,19 @@ Json subnet_json(const WorkspaceSettings& settings) {
 
 // --- as ARM shows it ---
 
-Json arm_view(const Context& context, const Call& call, const WorkspaceSettings& settings) {
-    const WorkspaceName name = workspace_of(call);
-    const std::string origin = origin_of(context, call.request);
-    const std::string id = arm_id(name);
-    Json properties = Json::object(
-        {{"friendlyName", settings.display_name.empty() ? name.name : settings.display_name},
-         {"description", settings.description},
-         {"workspaceId", context.settings.workspace_id},
-         {"discoveryUrl", origin + "/discovery"},
-         {"mlFlowTrackingUri", origin + "/mlflow/v1.0" + id},
-         {"storageAccount", "/subscriptions/" + name.subscription + "/resourceGroups/" + name.resource_group +
-                                "/providers/Microsoft.Storage/storageAccounts/" + kStorageAccount},
-         {"provisioningState", "Succeeded"},
-         {"publicNetworkAccess", "Disabled"},
-         {"serverlessComputeSettings",
-          Json::object({{"serverlessComputeCustomSubnet", subnet_json(settings)},
-                        {"serverlessComputeNoPublicIP", settings.no_public_ip}})}});
-    return Json::object({{"id", id},
-                         {"name", name.name},
-                         {"type", "Microsoft.MachineLearningServices/workspaces"},
-                         {"location", kLocalRegion},
-                         {"kind", "Default"},
-                         {"tags", tags_json(settings)},
-                         {"identity", Json::object({{"type", "SystemAssigned"}})},
-                         {"properties", std::move(properties)}});
+Json arm_view(Context& context, const Call& call, const WorkspaceSettings& settings) {
+    const auto found = context.workspaces.find(workspace_of(call));
+    return workspace_view(context, call, found && *found ? **found : Workspace{}, settings);
 }
 
 Result<HttpResponse> show_arm(Context& context, const Call& call) {
-    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context));
+    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context, call.workspace));
     return json_response(200, arm_view(context, call, settings));
 }
 
 // --- as we do ---
 
-Json own_view(const Context& /*context*/, const Call& /*call*/, const WorkspaceSettings& settings) {
+Json own_view(Context& /*context*/, const Call& /*call*/, const WorkspaceSettings& settings) {
     return Json::object({{"serverless", settings.serverless},
                          {"serverless_compute", Json::object({{"custom_subnet", subnet_json(settings)},
                                                               {"no_public_ip", settings.no_public_ip}})},
@@ -85,7 +64,7 @@ Json own_view(const Context& /*context*/, const Call& /*call*/, const WorkspaceS
 }
 
 Result<HttpResponse> show_own(Context& context, const Call& call) {
-    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context));
+    LAVANT_TRY(const WorkspaceSettings settings, load_settings(context, call.workspace));
     return json_response(200, own_view(context, call, settings));
 }
 
@@ -155,8 +134,7 @@ void read_serverless(const Json& given, const ServerlessWords& words, WorkspaceS
 }
 
 // What clients send beyond these (identity, networks, keys) has no meaning here and is left out.
-Result<void> change_by_arm(const Call& call, WorkspaceSettings& settings, Problems& problems) {
-    LAVANT_TRY(const Json body, wire::parse_json(call.request.body));
+Result<void> change_by_arm(const Json& body, WorkspaceSettings& settings, Problems& problems) {
     const Json& properties = body["properties"];
     read_text(properties, "friendlyName", "properties.", settings.display_name, problems);
     read_text(properties, "description", "properties.", settings.description, problems);
@@ -165,9 +143,9 @@ Result<void> change_by_arm(const Call& call, WorkspaceSettings& settings, Proble
     return {};
 }
 
-Result<void> change_by_own(const Call& call, WorkspaceSettings& settings, Problems& problems) {
-    LAVANT_TRY(const Json body,
-               parse_body(call, {"serverless", "serverless_compute", "display_name", "description", "tags"}));
+Result<void> change_by_own(const Json& body, WorkspaceSettings& settings, Problems& problems) {
+    refuse_unknown(body, "", {"serverless", "serverless_compute", "display_name", "description", "tags"},
+                   problems);
     if (const Json& serverless = body["serverless"]; serverless.is_boolean()) {
         settings.serverless = serverless.boolean();
     } else if (!serverless.is_null()) {
@@ -180,13 +158,13 @@ Result<void> change_by_own(const Call& call, WorkspaceSettings& settings, Proble
     return {};
 }
 
-using Change = Result<void> (*)(const Call&, WorkspaceSettings&, Problems&);
-using View = Json (*)(const Context&, const Call&, const WorkspaceSettings&);
+using Change = Result<void> (*)(const Json&, WorkspaceSettings&, Problems&);
+using View = Json (*)(Context&, const Call&, const WorkspaceSettings&);
 
-Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change change) {
-    LAVANT_TRY(WorkspaceSettings settings, load_settings(context));
+Result<WorkspaceSettings> plan_change(Context& context, const Call& call, const Json& body, Change change) {
+    LAVANT_TRY(WorkspaceSettings settings, load_settings(context, call.workspace));
     Problems problems;
-    LAVANT_TRY_VOID(change(call, settings, problems));
+    LAVANT_TRY_VOID(change(body, settings, problems));
     if (!problems.empty())
         return fail(Error{ErrorCode::InvalidArgument, "the settings are not valid", std::move(problems)});
     LAVANT_TRY(const auto lock, find_workspace_lock(context, call));
@@ -198,32 +176,60 @@ Result<WorkspaceSettings> plan_change(Context& context, const Call& call, Change
     return settings;
 }
 
-void update(Context& context, const SharedCall& call, Change change, View view) {
-    auto settings = plan_change(context, *call, change);
+using Changed = std::function<void(const WorkspaceSettings&)>;
+
+void store_change(Context& context, const SharedCall& call, Result<WorkspaceSettings> settings,
+                  Changed then) {
     if (!settings) return call->respond(error_response(settings.error()));
     plane::WriteAssets event;
-    event.writes.push_back(settings_write(*settings, call->caller.user, context.ports.clock.now()));
+    event.writes.push_back(
+        settings_write(call->workspace, *settings, call->caller.user, context.ports.clock.now()));
     post(context, call, std::move(event),
-         [&context, call, view, settings = std::move(*settings)](const plane::Answer& answer) mutable {
+         [&context, call, then = std::move(then),
+          settings = std::move(*settings)](const plane::Answer& answer) mutable {
              if (answer.assets_written.empty() || !answer.assets_written.front())
                  return call->respond(
                      error_response({ErrorCode::Conflict,
                                      "somebody else changed the workspace at the same time; try again",
                                      {}}));
              ++settings.row_version;
-             context.workspace_settings.put(settings, context.ports.clock.now());
-             call->respond(json_response(200, view(context, *call, settings)));
+             context.workspace_settings.put(call->workspace, settings, context.ports.clock.now());
+             then(settings);
          });
 }
 
-void update_arm(Context& context, const SharedCall& call) { update(context, call, change_by_arm, arm_view); }
+void update(Context& context, const SharedCall& call, Change change, View view) {
+    const auto body =
+        call->request.body.empty() ? Result<Json>(Json::object()) : wire::parse_json(call->request.body);
+    if (!body) return call->respond(error_response(body.error()));
+    if (!body->is_object())
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument,
+                            "the body must be a JSON object, but is " + std::string(body->type_name()),
+                            {}}));
+    store_change(context, call, plan_change(context, *call, *body, change),
+                 [&context, call, view](const WorkspaceSettings& settings) {
+                     call->respond(json_response(200, view(context, *call, settings)));
+                 });
+}
+
 void update_own(Context& context, const SharedCall& call) { update(context, call, change_by_own, own_view); }
 
 }  // namespace
 
+void update_workspace(Context& context, const SharedCall& call) {
+    update(context, call, change_by_arm, arm_view);
+}
+
+void change_workspace(Context& context, const SharedCall& call, const wire::Json& body,
+                      std::function<void()> then) {
+    store_change(context, call, plan_change(context, *call, body, change_by_arm),
+                 [then = std::move(then)](const WorkspaceSettings&) { then(); });
+}
+
 void add_workspace_settings_routes(Router& router, Context& context) {
     router.add("GET", kWorkspacePattern, answer_now(context, Need::Reader, show_arm));
-    router.add("PATCH", kWorkspacePattern, answer_later(context, Need::Owner, update_arm));
+    router.add("PATCH", kWorkspacePattern, answer_later(context, Need::Owner, update_workspace));
     router.add("GET", "/lavant/v1/workspace", answer_now(context, Need::Reader, show_own));
     router.add("PATCH", "/lavant/v1/workspace", answer_later(context, Need::Owner, update_own));
 }

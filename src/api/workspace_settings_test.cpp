@@ -20,6 +20,7 @@ class WorkspaceSettingsTest : public testing::Test {
  protected:
     ports::HttpResponse patch(const std::string& path, const std::string& body,
                               std::map<std::string, std::string> headers = {}) {
+        headers.emplace("Lavant-Workspace", "s1/g1/w1");
         return world_.call({"PATCH", path, body, std::move(headers)});
     }
     Json get(const std::string& path) { return json_of(world_.call({"GET", path, "", {}})); }
@@ -55,7 +56,7 @@ TEST_F(WorkspaceSettingsTest, RefuseJobsWithoutAComputeWhileServerlessIsOff) {
     EXPECT_NE(none.body.find("lavant compute create"), std::string::npos) << none.body;
     for (const char* name : {"gpu", "cpu"}) {
         AssetWrite write;
-        write.asset.key = {kWorkspaceKey, "computes", name, ""};
+        write.asset.key = {kDefaultWorkspace, "computes", name, ""};
         write.asset.body = "{}";
         world_.write({write});
     }
@@ -152,7 +153,7 @@ TEST_F(WorkspaceSettingsTest, StayAsTheyAreUnderAReadOnlyLock) {
 
 TEST_F(WorkspaceSettingsTest, AreReadAgainAfterAWhile) {
     ASSERT_EQ(submit("j1").status, 201);
-    AssetWrite elsewhere = settings_write({.serverless = false}, "ann", world_.clock.at);
+    AssetWrite elsewhere = settings_write(kDefaultWorkspace, {.serverless = false}, "ann", world_.clock.at);
     world_.write({elsewhere});
     world_.clock.at += std::chrono::seconds(6);
     EXPECT_EQ(submit("j2").status, 400);

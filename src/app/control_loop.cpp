@@ -105,7 +105,9 @@ bool ControlLoop::step(Instant now) {
 
     const Instant before = ports_.clock.now();
     Result<std::vector<bool>> committed = std::vector<bool>{};
-    if (!outcome.writes.empty()) {
+    if (const Result<void> registered = register_outputs(outcome); !registered) {
+        committed = tl::make_unexpected(registered.error());  // Nothing was stored, as after a failed commit.
+    } else if (!outcome.writes.empty()) {
         committed = ports_.store.commit(outcome.writes);
         if (!tidy_at_) plan_tidy(now);
     }
@@ -171,6 +173,15 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
     }
     if (ports_.published && !outcome.writes.events.empty()) ports_.published(outcome.writes.events);
     for (const OutboxEntry& entry : outcome.effects) ports_.effects.run(entry);
+}
+
+Result<void> ControlLoop::register_outputs(plane::Outcome& outcome) {
+    if (!ports_.register_outputs) return {};
+    for (const JobHead& head : outcome.completed) {
+        LAVANT_TRY(const std::string launch, ports_.store.load_launch(head.id));
+        LAVANT_TRY_VOID(ports_.register_outputs(head, launch, outcome.writes));
+    }
+    return {};
 }
 
 Result<void> ControlLoop::complete_start(StartTask& start) {

@@ -38,6 +38,9 @@ struct LoopPorts {
     std::function<std::string(const JobHead&, int attempt)> make_job_token;
     // Told of every event that was committed, in order, on the loop's thread (SSE, waiters, logs).
     std::function<void(const std::vector<HistoryEvent>&)> published;
+    // Adds what becomes of the outputs of a job that is about to be Completed to the same transaction. May be
+    // absent. The loop's thread.
+    std::function<Result<void>(const JobHead&, const std::string& launch, WriteBatch&)> register_outputs = {};
 };
 
 // When the store is looked after: a while after something was written, as soon as there is nothing else to
@@ -85,6 +88,7 @@ class ControlLoop {
     void plan_tidy(Instant now);
     void tidy(Instant now);
     [[nodiscard]] Result<void> complete_start(StartTask& start);
+    [[nodiscard]] Result<void> register_outputs(plane::Outcome& outcome);
 
     LoopPorts ports_;
     plane::Settings settings_;

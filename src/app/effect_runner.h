@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "app/staging.h"
 #include "base/executor.h"
 #include "core/plane/events.h"
 #include "ports/blobs.h"
@@ -18,6 +19,10 @@ struct EffectPorts {
     ports::BlobStore& blobs;
     std::function<std::string(NodeId node, std::int64_t outbox)> make_enrol_token;
     std::function<void(plane::Event)> post;  // to the control loop
+    // In which containers jobs of a workspace stage; without it, those every workspace has.
+    std::function<Result<Containers>(const std::string& workspace)> containers_of = {};
+    // Tells a webhook; may block for as long as a request may take. Without it nobody is told.
+    std::function<Result<void>(const NotifyOfJob&)> notify = {};
 };
 
 class PooledEffectRunner final : public ports::EffectRunner {
@@ -31,6 +36,10 @@ class PooledEffectRunner final : public ports::EffectRunner {
     Result<void> carry_out(const StartNode& effect, std::int64_t outbox);
     Result<void> carry_out(const PublishOutputs& effect, std::int64_t outbox);
     Result<void> carry_out(const DropJobFiles& effect, std::int64_t outbox);
+    Result<void> carry_out(const DropStaged& effect);
+    Result<void> carry_out(const DropContainers& effect);
+    Result<Containers> containers_of(const std::string& workspace) const;
+    Executor& executor_of(const Effect& effect);
     void remember(std::int64_t outbox);
 
     EffectPorts ports_;
@@ -38,6 +47,7 @@ class PooledEffectRunner final : public ports::EffectRunner {
     std::set<std::int64_t> over_;
     Executor nodes_;  // starting and stopping machines may take long
     Executor files_;
+    Executor web_;  // webhooks: others may be slow
 };
 
 }  // namespace lavant::app

@@ -57,7 +57,8 @@ class EffectRunner : public testing::Test {
 
 TEST_F(EffectRunner, PublishesWhatAnAttemptStaged) {
     put(".lavant-staging/5-2/data/model");
-    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2});
+    const plane::EffectDone done =
+        run(PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 2});
     EXPECT_EQ(done.outbox, 7);
     EXPECT_TRUE(done.succeeded);
     EXPECT_TRUE(has("data/model"));
@@ -66,7 +67,8 @@ TEST_F(EffectRunner, PublishesWhatAnAttemptStaged) {
 TEST_F(EffectRunner, TellsWhetherAnotherTryIsWorthIt) {
     put("data");  // a file, where a folder is to be
     put(".lavant-staging/5-2/data/model");
-    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2});
+    const plane::EffectDone done =
+        run(PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 2});
     EXPECT_FALSE(done.succeeded);
     EXPECT_EQ(done.code, ErrorCode::Conflict);
     EXPECT_NE(done.message.find("data"), std::string::npos) << done.message;
@@ -76,7 +78,9 @@ TEST_F(EffectRunner, PublishesOverWhatAnEarlierAttemptLeft) {
     put("azureml/j/model/old");
     ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, "azureml/j/model/weights", "first"));
     ASSERT_TRUE(blobs_->put_bytes(kBlobContainer, ".lavant-staging/5-2/azureml/j/model/weights", "second"));
-    EXPECT_TRUE(run(PublishOutputs{.job = {5}, .name = "j", .attempt = 2, .again = true}).succeeded);
+    EXPECT_TRUE(run(PublishOutputs{
+                        .job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 2, .again = true})
+                    .succeeded);
     EXPECT_EQ(*read_file(blobs_->path_of(kBlobContainer, "azureml/j/model/weights"), 100), "second");
     EXPECT_TRUE(has("azureml/j/model/old"));
 }
@@ -88,7 +92,12 @@ TEST_F(EffectRunner, MakesRoomForTheNextAttempt) {
         put(staged + "/" + data);
         put_log("user_logs/std_log.txt");
         const int attempt = lost ? 2 : 1;
-        const PublishOutputs effect{.job = {5}, .name = "j", .attempt = attempt, .again = true, .lost = lost};
+        const PublishOutputs effect{.job = {5},
+                                    .workspace = kDefaultWorkspace,
+                                    .name = "j",
+                                    .attempt = attempt,
+                                    .again = true,
+                                    .lost = lost};
         for (int repeated = 0; repeated < 2; ++repeated) EXPECT_TRUE(run(effect).succeeded);
         EXPECT_EQ(has(data), !lost);
         EXPECT_TRUE(blobs_->list_staged(kBlobContainer)->empty());
@@ -101,7 +110,8 @@ TEST_F(EffectRunner, SetsLogsAsideAlsoWhereOutputsCannotBePublished) {
     put("data");  // a file, where a folder is to be
     put(".lavant-staging/5-1/data/model");
     put_log("user_logs/std_log.txt");
-    const plane::EffectDone done = run(PublishOutputs{.job = {5}, .name = "j", .attempt = 1, .again = true});
+    const plane::EffectDone done = run(
+        PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 1, .again = true});
     EXPECT_FALSE(done.succeeded);
     EXPECT_EQ(done.code, ErrorCode::Conflict);
     EXPECT_TRUE(has_log("user_logs/attempt_1/std_log.txt"));
@@ -109,7 +119,8 @@ TEST_F(EffectRunner, SetsLogsAsideAlsoWhereOutputsCannotBePublished) {
 
 TEST_F(EffectRunner, LeavesTheLogOfTheLastAttemptWhereItIs) {
     put_log("user_logs/std_log.txt");
-    EXPECT_TRUE(run(PublishOutputs{.job = {5}, .name = "j", .attempt = 1}).succeeded);
+    EXPECT_TRUE(
+        run(PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 1}).succeeded);
     EXPECT_TRUE(has_log("user_logs/std_log.txt"));
 }
 
@@ -122,7 +133,9 @@ TEST_F(EffectRunner, TakesNoLogOfTheNextAttemptForTheOneBefore) {
              if (told == 2) all.set_value();
          }});
     put_log("user_logs/std_log.txt");
-    const OutboxEntry entry{7, PublishOutputs{.job = {5}, .name = "j", .attempt = 1, .again = true}};
+    const OutboxEntry entry{
+        7,
+        PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 1, .again = true}};
     runner.run(entry);
     runner.run(entry);
     all.get_future().wait();
@@ -147,7 +160,7 @@ TEST_F(EffectRunner, RemovesTheFilesOfADeletedJobAndOfNoOther) {
     }
     put("azureml/other");
     for (int repeated = 0; repeated < 2; ++repeated)
-        EXPECT_TRUE(run(DropJobFiles{.job = {5}, .workspace = "w", .name = "a"}).succeeded);
+        EXPECT_TRUE(run(DropJobFiles{.job = {5}, .workspace = kDefaultWorkspace, .name = "a"}).succeeded);
     EXPECT_FALSE(has("azureml/a/model/weights"));
     EXPECT_TRUE(has("azureml/ab/model/weights"));
     EXPECT_TRUE(has("azureml/other"));
@@ -166,7 +179,7 @@ TEST_F(EffectRunner, RemovesFilesOnceHoweverOftenItIsRun) {
              if (told.size() == 2) all.set_value();
          }});
     put("azureml/a/model/weights");
-    const OutboxEntry entry{7, DropJobFiles{.job = {5}, .workspace = "w", .name = "a"}};
+    const OutboxEntry entry{7, DropJobFiles{.job = {5}, .workspace = kDefaultWorkspace, .name = "a"}};
     runner.run(entry);
     runner.run(entry);
     all.get_future().wait();
@@ -183,7 +196,7 @@ TEST_F(EffectRunner, SweepsWhatNoLiveAttemptOwns) {
     JobHead live;
     live.id = {5};
     live.attempt = 2;
-    ASSERT_TRUE(sweep_staging(*blobs_, {live}));
+    ASSERT_TRUE(sweep_staging(*blobs_, own_containers(kDefaultWorkspace), {live}));
     EXPECT_EQ(*blobs_->list_staged(kBlobContainer), std::vector<std::string>{"5-2"});
     EXPECT_TRUE(blobs_->list_staged(kArtifactContainer)->empty());
 }

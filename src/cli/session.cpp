@@ -116,6 +116,13 @@ Outcome<ports::HttpResponse> Session::send(ports::ClientRequest request) {
     if (own) {
         request.url = address_.url + with_api_version(request.url);
         request.headers.emplace_back("Authorization", "Bearer " + address_.token);
+        if (request.url.find("/lavant/v1/") != std::string::npos) {
+            const WorkspaceName& name = address_.workspace;
+            request.headers.emplace_back(
+                "Lavant-Workspace",
+                fmt::format("{}/{}/{}", percent_encode(name.subscription),
+                            percent_encode(name.resource_group), percent_encode(name.name)));
+        }
     }
     auto answer = client_->send(request);
     if (!answer) {

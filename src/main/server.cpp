@@ -22,10 +22,12 @@
 #include "api/agents/agent_hub.h"
 #include "api/api.h"
 #include "api/first_run.h"
+#include "api/output_registration.h"
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
 #include "app/staging.h"
+#include "app/workspace_rows.h"
 #include "base/log.h"
 #include "base/spare_room.h"
 #include "base/text.h"
@@ -98,6 +100,7 @@ class Server::Parts {
     Result<int> choose_port() const;
     Result<int> listen(int port);
     void reconcile();
+    [[nodiscard]] Result<void> sweep_staging();
     void keep_up(Instant now);
     bool is_idle_too_long(Instant now);
     void stop();
@@ -107,7 +110,6 @@ class Server::Parts {
     DataFolder folder_;
     SpareRoom spare_;
     SystemClock clock_;
-    std::string workspace_id_;
     std::string url_;
     adapters::CertificateFiles certificates_;
     std::unique_ptr<adapters::OpensslCrypto> crypto_;
@@ -149,7 +151,7 @@ Result<void> Server::Parts::open_folder() {
     blobs_->use_spare(spare_);
     const api::FirstRunPorts first{*store_, *reader_, *blobs_, *crypto_, clock_};
     LAVANT_TRY_VOID(api::ensure_first_key(first, folder_.owner_key(), user_name()));
-    LAVANT_TRY(workspace_id_, api::ensure_workspace(first));
+    LAVANT_TRY_VOID(api::ensure_workspace(first));
     return {};
 }
 
@@ -168,7 +170,9 @@ void Server::Parts::make_control() {
         .blobs = *blobs_,
         .make_enrol_token = [this](NodeId node,
                                    std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
-        .post = post});
+        .post = post,
+        .containers_of =
+            [this](const std::string& workspace) { return app::list_containers(*reader_, workspace); }});
     loop_ = std::make_unique<app::ControlLoop>(
         app::LoopPorts{
             .store = *store_,
@@ -177,7 +181,11 @@ void Server::Parts::make_control() {
             .clock = clock_,
             .make_job_token = [this](const JobHead& job,
                                      int attempt) { return api_->make_job_token(job, attempt); },
-            .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); }},
+            .published = [this](const std::vector<HistoryEvent>& events) { feed_.publish(events); },
+            .register_outputs =
+                [this](const JobHead& job, const std::string& launch, WriteBatch& writes) {
+                    return api::register_outputs(*reader_, job, launch, writes);
+                }},
         plane_settings(), app::Upkeep{.events_kept = options_.events_kept});
     api_ = std::make_unique<api::Api>(
         api::ApiPorts{.reader = *reader_,
@@ -190,7 +198,6 @@ void Server::Parts::make_control() {
                       .logs = hub_.get()},
         api::ApiSettings{.base_url = url_,
                          .secret = crypto_->secret(),
-                         .workspace_id = workspace_id_,
                          .version = kVersion,
                          .data_folder = folder_.root,
                          .ca_file = options_.tls_certificate.empty() ? certificates_.ca_file : "",
@@ -260,7 +267,7 @@ Result<std::string> Server::Parts::start() {
                                         .gpus = options_.gpus});
     make_control();
     LAVANT_TRY_VOID(loop_->start(clock_.now()));
-    if (const auto swept = app::sweep_staging(*blobs_, loop_->plane().rows().jobs); !swept)
+    if (const auto swept = sweep_staging(); !swept)
         log(Level::Warning, "staging_not_swept", {{"message", swept.error().message}});
     LAVANT_TRY(const int opened, listen(port));
     (void)opened;
@@ -280,6 +287,16 @@ Result<std::string> Server::Parts::start() {
                                              .since = clock_.now()}));
     log(Level::Info, "serving", {{"url", url_}, {"data", folder_.root}, {"version", kVersion}});
     return url_;
+}
+
+Result<void> Server::Parts::sweep_staging() {
+    const std::vector<JobHead> live = loop_->plane().rows().jobs;
+    LAVANT_TRY(const std::vector<std::string> workspaces, app::list_workspace_keys(*reader_));
+    for (const std::string& workspace : workspaces) {
+        LAVANT_TRY(const app::Containers containers, app::list_containers(*reader_, workspace));
+        LAVANT_TRY_VOID(app::sweep_staging(*blobs_, containers, live));
+    }
+    return {};
 }
 
 void Server::Parts::reconcile() {

@@ -51,6 +51,8 @@ class BlobStore {
     virtual ~BlobStore() = default;
     [[nodiscard]] virtual Result<void> make_container(const std::string& container) = 0;
     virtual bool has_container(const std::string& container) = 0;
+    // With all that is in it; none there: done.
+    [[nodiscard]] virtual Result<void> remove_container(const std::string& container) = 0;
     // Takes the file at `source` (same file system) as the blob, atomically. `only_if_absent`: AlreadyExists.
     [[nodiscard]] virtual Result<BlobInfo> put(const std::string& container, const std::string& name,
                                                const std::string& source,

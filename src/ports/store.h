@@ -46,6 +46,7 @@ struct JobQuery {
     std::string tag;                       // "" any, else "key" or "key=value"
     std::string name_prefix = {};          // "" any; every byte stands for itself
     std::string created_by = {};           // "" any
+    std::string kind = {};                 // "" any, else JobBody's
     std::int64_t before_id = 0;            // paging: only ids below this; 0 from the newest
     int limit = 100;
 };
@@ -59,6 +60,16 @@ struct AssetQuery {
     bool unversioned = false;              // rows of kinds that have no versions
     std::int64_t offset = 0;
     int limit = 100;
+};
+
+// Of one job, or of one asset; newest jobs first.
+struct LineageQuery {
+    std::string workspace;
+    std::string job;   // "": look by asset
+    std::string kind;  // of an asset
+    std::string name;
+    std::string version;  // "" any
+    int limit = 1000;
 };
 
 enum class UsageBy { User, Job, Compute };
@@ -96,6 +107,7 @@ class Reader {
     [[nodiscard]] virtual Result<std::vector<Pool>> list_pools() = 0;
     [[nodiscard]] virtual Result<std::vector<Quota>> list_quotas() = 0;
     [[nodiscard]] virtual Result<std::vector<Lock>> list_locks() = 0;
+    [[nodiscard]] virtual Result<std::vector<LineageEdge>> list_lineage(const LineageQuery& query) = 0;
     // The largest first.
     [[nodiscard]] virtual Result<std::vector<UsageSum>> sum_usage(const UsageQuery& query) = 0;
     [[nodiscard]] virtual Result<std::optional<Asset>> find_asset(const AssetKey& key) = 0;

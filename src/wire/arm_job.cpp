@@ -22,23 +22,34 @@ const Json& either(const Json& object, std::string_view camel, std::string_view 
     return value.is_null() ? object[snake] : value;
 }
 
+// What a type cannot be without: clients fail to read it back otherwise.
+struct JobType {
+    std::string_view name;
+    std::vector<const char*> objects;
+};
+
+const std::vector<JobType>& other_types() {
+    static const std::vector<JobType> types = {
+        {"Sweep", {"trial", "searchSpace", "objective"}},
+        {"Pipeline", {}},
+        {"Spark", {"entry"}},
+        {"AutoML", {"taskDetails"}},
+        {"FineTuning", {"fineTuningDetails"}},
+        {"Labeling", {}},
+    };
+    return types;
+}
+
 class Reader {
  public:
     Reader(const Json& job, Problems& problems) : job_(job), problems_(problems) {}
 
     ArmCommandJob read() {
-        ArmCommandJob out;
-        out.display_name = text("displayName");
-        out.description = text("description");
-        out.experiment_name = text("experimentName");
-        out.tags = strings("tags");
-        out.extra = strings("properties");
-        out.archived = job_["isArchived"].boolean();
+        ArmCommandJob out = read_common();
         out.command = text("command");
         if (trim(out.command).empty()) problem("command", "is missing or empty; say what to run");
         out.code_id = text("codeId");
         out.environment_id = text("environmentId");
-        out.compute_id = text("computeId");
         out.environment_variables = strings("environmentVariables");
         read_inputs(out);
         read_outputs(out);
@@ -48,13 +59,37 @@ class Reader {
         read_distribution(out);
         read_identity(out);
         check_expressions(out);
+        return out;
+    }
+
+    // Of a job that nothing here can run: clients must be able to read it back.
+    ArmCommandJob read_other(const JobType& type) {
+        ArmCommandJob out = read_common();
+        out.kind = spec::folded(type.name);
+        for (const char* key : type.objects)
+            if (!job_[key].is_object())
+                problem(key, "is missing; a " + out.kind + " job has it as an object");
+        for (const char* key : {"inputs", "outputs", "resources", "limits", "services", "identity"})
+            (void)section(key);
+        return out;
+    }
+
+ private:
+    ArmCommandJob read_common() {
+        ArmCommandJob out;
+        out.display_name = text("displayName");
+        out.description = text("description");
+        out.experiment_name = text("experimentName");
+        out.tags = strings("tags");
+        out.extra = strings("properties");
+        out.archived = job_["isArchived"].boolean();
+        out.compute_id = text("computeId");
         for (const FieldProblem& wrong : spec::check_lavant_properties(out.extra)) {
             problem(wrong.path, wrong.message);
         }
         return out;
     }
 
- private:
     void problem(const std::string& path, std::string message) {
         problems_.add("properties." + path, {}, std::move(message));
     }
@@ -232,31 +267,38 @@ class Reader {
     Problems& problems_;
 };
 
-// What GET answers: the client's own members, and objects where clients break on null.
-std::string normalised(Json job) {
-    std::erase_if(job.mutable_members(), [](const Json::Member& member) { return member.value.is_null(); });
-    job.set("jobType", "Command");
-    for (const char* key : {"tags", "properties", "services", "inputs", "outputs", "environmentVariables"}) {
-        Json& section = job.member(key);
-        if (!section.is_object()) section = Json::object();
+// Clients break on null where they expect an object.
+void drop_nulls(Json& value) {
+    if (value.is_array()) {
+        for (Json& item : value.mutable_items()) drop_nulls(item);
     }
-    for (const char* key : {"services", "inputs", "outputs"}) {
-        std::erase_if(job.member(key).mutable_members(),
-                      [](const Json::Member& member) { return member.value.is_null(); });
-    }
-    for (Json::Member& input : job.member("inputs").mutable_members()) {
-        const bool literal =
-            equals_ignoring_case(either(input.value, "jobInputType", "job_input_type").text(), "literal");
-        if (!literal && input.value["mode"].is_null()) input.value.set("mode", "ReadOnlyMount");
-    }
-    for (Json::Member& output : job.member("outputs").mutable_members()) {
-        if (output.value["mode"].is_null()) output.value.set("mode", "ReadWriteMount");
-    }
-    if (!job.has("isArchived")) job.set("isArchived", false);
-    return job.dump();
+    if (!value.is_object()) return;
+    std::erase_if(value.mutable_members(), [](const Json::Member& member) { return member.value.is_null(); });
+    for (Json::Member& member : value.mutable_members()) drop_nulls(member.value);
 }
 
 }  // namespace
+
+Json normalised_job(Json job) {
+    drop_nulls(job);
+    for (const char* key : {"tags", "properties", "services", "inputs", "outputs"}) {
+        Json& section = job.member(key);
+        if (!section.is_object()) section = Json::object();
+    }
+    if (job["jobType"].text() == "Command" && !job["environmentVariables"].is_object())
+        job.set("environmentVariables", Json::object());
+    for (Json::Member& input : job.member("inputs").mutable_members()) {
+        const bool literal =
+            equals_ignoring_case(either(input.value, "jobInputType", "job_input_type").text(), "literal");
+        if (!literal && input.value.is_object() && !input.value.has("mode"))
+            input.value.set("mode", "ReadOnlyMount");
+    }
+    for (Json::Member& output : job.member("outputs").mutable_members()) {
+        if (output.value.is_object() && !output.value.has("mode")) output.value.set("mode", "ReadWriteMount");
+    }
+    if (!job.has("isArchived")) job.set("isArchived", false);
+    return job;
+}
 
 Result<ArmCommandJob> parse_arm_job(std::string_view body) {
     LAVANT_TRY(Json root, parse_json(body));
@@ -266,16 +308,24 @@ Result<ArmCommandJob> parse_arm_job(std::string_view body) {
                     "the body must be an object with the object 'properties' in it");
     }
     const std::string type = either(*job, "jobType", "job_type").string();
-    if (!equals_ignoring_case(type, "Command")) {
-        const std::string message = type.empty()
-                                        ? "the job has no jobType; write \"jobType\": \"Command\""
-                                        : "jobs of type '" + type.substr(0, 80) + "' are not supported yet";
+    const auto other = std::ranges::find_if(
+        other_types(), [&](const JobType& known) { return equals_ignoring_case(known.name, type); });
+    const bool is_command = equals_ignoring_case(type, "Command");
+    if (!is_command && other == other_types().end()) {
+        const std::string message =
+            (type.empty() ? "the job has no jobType"
+                          : "there are no jobs of type '" + type.substr(0, 80) + "'") +
+            std::string("; it is one of Command, Sweep, Pipeline, Spark, AutoML");
         return fail(Error{ErrorCode::InvalidArgument, message, {{"properties.jobType", message}}});
     }
     Problems problems;
-    ArmCommandJob out = Reader(*job, problems).read();
+    Reader reader(*job, problems);
+    ArmCommandJob out = is_command ? reader.read() : reader.read_other(*other);
     if (!problems.empty()) return fail(problems.to_error("the job"));
-    out.properties = normalised(std::move(root.member("properties")));
+    Json& properties = root.member("properties");
+    properties.remove("job_type");
+    properties.set("jobType", is_command ? std::string_view("Command") : other->name);
+    out.properties = normalised_job(std::move(properties)).dump();
     return out;
 }
 

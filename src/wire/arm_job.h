@@ -1,5 +1,5 @@
 #pragma once
-// A command job as it travels in ARM JSON, read on the server. (The CLI's direction is spec_to_arm.h.)
+// A job as it travels in ARM JSON, read on the server. (The CLI's direction is spec_to_arm.h.)
 
 #include <cstdint>
 #include <map>
@@ -12,9 +12,11 @@
 
 namespace lavant::wire {
 
-// The parts of a command job's `properties` that the server acts on.
+// The parts of a job's `properties` that the server acts on. Of one that is not a command, only what all have
+// in common is read.
 struct ArmCommandJob {
-    std::string properties;  // the whole object, normalised JSON text: what GET echoes
+    std::string kind = "command";  // or "sweep", "pipeline", "spark", "automl", "finetuning", "labeling"
+    std::string properties;        // the whole object, normalised JSON text: what GET echoes
     std::string display_name;
     std::string description;
     std::string experiment_name;
@@ -39,7 +41,12 @@ struct ArmCommandJob {
 };
 
 // `body` is the whole request body ({"properties": {...}}). All problems at once, with paths like
-// properties.limits.timeout. A job type other than Command is refused as not supported yet.
+// properties.limits.timeout.
 [[nodiscard]] Result<ArmCommandJob> parse_arm_job(std::string_view body);
+
+class Json;
+// The defaults a job has that clients expect to read back: no nulls, objects where they look into one, modes
+// of inputs and outputs. `properties` is a job's, or a schedule's job definition.
+Json normalised_job(Json properties);
 
 }  // namespace lavant::wire

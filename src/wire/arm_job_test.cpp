@@ -112,7 +112,8 @@ TEST(ArmJob, RefusesWhatCannotWork) {
     check_refused(R"({"properties":{"jobType":"Command","command":"echo ${{search_space.x}}"}})",
                   "properties.command");
     check_refused(R"({"properties":{"jobType":"Command","command":" "}})", "properties.command");
-    check_refused(R"({"properties":{"jobType":"Sweep","command":"x"}})", "properties.jobType");
+    check_refused(R"({"properties":{"jobType":"Nonsense","command":"x"}})", "properties.jobType");
+    check_refused(R"({"properties":{"jobType":"Spark","args":"x"}})", "properties.entry");
     EXPECT_TRUE(
         parse_arm_job(R"({"properties":{"jobType":"Command","command":"echo $[[ ${{inputs.x}} ]]"}})"));
     EXPECT_FALSE(parse_arm_job("{}"));

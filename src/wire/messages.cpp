@@ -9,6 +9,7 @@ BOOST_DESCRIBE_STRUCT(Usage, (), (cpu_micros, memory_peak_bytes, wall_micros))
 BOOST_DESCRIBE_STRUCT(JobError, (), (code, message, exit_code, signal, node, traceback_line))
 BOOST_DESCRIBE_STRUCT(RetryPolicy, (),
                       (retries_max, on_node_lost, on_preempted, on_out_of_memory, on_exit_codes))
+BOOST_DESCRIBE_STRUCT(JobHooks, (), (registers_outputs, notify))
 BOOST_DESCRIBE_STRUCT(Demand, (), (user, processes, bound, task, grace))
 BOOST_DESCRIBE_STRUCT(PoolTerms, (),
                       (compute, arm_id, subnet, location, family, tier, vcpus, node_limit, packed, price))
@@ -36,13 +37,15 @@ BOOST_DESCRIBE_STRUCT(Launch, (),
                       (workspace, subscription, resource_group, workspace_name, user, job_name, root_job_name,
                        experiment_name, experiment_id, command, code_uri, code_hash, environment,
                        environment_variables, inputs, outputs, timeout_micros, distribution, process_count,
-                       keep_on_failure, confined))
+                       keep_on_failure, confined, containers))
 
 BOOST_DESCRIBE_STRUCT(StartNode, (), (node, pool, size, resources, gpus))
 BOOST_DESCRIBE_STRUCT(StopNode, (), (node))
 BOOST_DESCRIBE_STRUCT(PublishOutputs, (), (job, workspace, name, attempt, again, lost))
-BOOST_DESCRIBE_STRUCT(DropStaged, (), (job, attempt))
+BOOST_DESCRIBE_STRUCT(DropStaged, (), (job, attempt, workspace))
 BOOST_DESCRIBE_STRUCT(DropJobFiles, (), (job, workspace, name))
+BOOST_DESCRIBE_STRUCT(NotifyOfJob, (), (job, workspace, name, url, status, detail, sequence, at_micros))
+BOOST_DESCRIBE_STRUCT(DropContainers, (), (workspace, containers))
 
 namespace wire {
 
@@ -58,6 +61,8 @@ std::string encode_job_error(const JobError& error) { return encode(error); }
 Result<JobError> decode_job_error(std::string_view bytes) { return decode<JobError>(bytes); }
 std::string encode_retry_policy(const RetryPolicy& policy) { return encode(policy); }
 Result<RetryPolicy> decode_retry_policy(std::string_view bytes) { return decode<RetryPolicy>(bytes); }
+std::string encode_job_hooks(const JobHooks& hooks) { return encode(hooks); }
+Result<JobHooks> decode_job_hooks(std::string_view bytes) { return decode<JobHooks>(bytes); }
 std::string encode_demand(const Demand& demand) { return encode(demand); }
 Result<Demand> decode_demand(std::string_view bytes) { return decode<Demand>(bytes); }
 std::string encode_pool_terms(const PoolTerms& terms) { return encode(terms); }

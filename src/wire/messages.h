@@ -28,6 +28,8 @@ std::string encode_job_error(const JobError& error);
 [[nodiscard]] Result<JobError> decode_job_error(std::string_view bytes);
 std::string encode_retry_policy(const RetryPolicy& policy);
 [[nodiscard]] Result<RetryPolicy> decode_retry_policy(std::string_view bytes);
+std::string encode_job_hooks(const JobHooks& hooks);
+[[nodiscard]] Result<JobHooks> decode_job_hooks(std::string_view bytes);
 std::string encode_demand(const Demand& demand);
 [[nodiscard]] Result<Demand> decode_demand(std::string_view bytes);
 std::string encode_pool_terms(const PoolTerms& terms);

@@ -13,7 +13,7 @@
 namespace lavant::test {
 namespace {
 
-constexpr const char* kWorkspaceKey = "default";
+constexpr const char* kDefaultWorkspace = "default";
 
 }  // namespace
 
@@ -182,7 +182,7 @@ int AgentWorld::starts() {
 
 Launch AgentWorld::a_launch(const std::string& job, const std::string& command) const {
     Launch launch;
-    launch.workspace = kWorkspaceKey;
+    launch.workspace = kDefaultWorkspace;
     launch.workspace_name = "default";
     launch.job_name = job;
     launch.experiment_name = "exp";
@@ -193,11 +193,11 @@ Launch AgentWorld::a_launch(const std::string& job, const std::string& command) 
 void AgentWorld::submit(const Launch& launch, JobHead head) {
     Job job;
     job.head = std::move(head);
-    job.head.workspace = kWorkspaceKey;
+    job.head.workspace = kDefaultWorkspace;
     job.head.name = launch.job_name;
     job.body.experiment = launch.experiment_name;
     job.body.launch = wire::encode_launch(launch);
-    const Pool pool{.workspace = kWorkspaceKey,
+    const Pool pool{.workspace = kDefaultWorkspace,
                     .key = "serverless/test",
                     .size = "Standard_DS3_v2",
                     .node_resources = {.cpu_millis = 4000, .memory_bytes = 1LL << 30},
@@ -207,12 +207,12 @@ void AgentWorld::submit(const Launch& launch, JobHead head) {
 }
 
 void AgentWorld::cancel(const std::string& job) {
-    EXPECT_TRUE(loop_->post(plane::CancelJob{.workspace = kWorkspaceKey, .name = job, .who = "me"}));
+    EXPECT_TRUE(loop_->post(plane::CancelJob{.workspace = kDefaultWorkspace, .name = job, .who = "me"}));
 }
 
 void AgentWorld::evict() {
     EXPECT_TRUE(loop_->post(
-        plane::EvictNode{.workspace = kWorkspaceKey, .compute = "serverless", .node = {}, .who = "me"}));
+        plane::EvictNode{.workspace = kDefaultWorkspace, .compute = "serverless", .node = {}, .who = "me"}));
 }
 
 JobHead AgentWorld::wait_for(const std::string& job, const std::function<bool(const JobHead&)>& condition) {
@@ -222,7 +222,7 @@ JobHead AgentWorld::wait_for(const std::string& job, const std::function<bool(co
             const std::scoped_lock lock(mutex_);
             seen = changes_;
         }
-        const auto found = store_.find_job(kWorkspaceKey, job);
+        const auto found = store_.find_job(kDefaultWorkspace, job);
         if (found && *found && condition((*found)->head)) return (*found)->head;
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return changes_ != seen; });
@@ -234,7 +234,7 @@ JobHead AgentWorld::wait_for_end(const std::string& job) {
 }
 
 std::string AgentWorld::read_blob(const std::string& container, const std::string& name) {
-    app::JobFiles(store_, *blobs_, "default").refresh(container, name);
+    app::JobFiles(store_, *blobs_).refresh(container, name);
     const auto found = blobs_->find(container, name);
     if (!found || !*found) return "(none)";
     return read_file(blobs_->path_of(container, name), 64U << 20).value_or("(unreadable)");

@@ -223,11 +223,15 @@ void RandomBatches::add_usage(WriteBatch& batch) {
 void RandomBatches::change_outbox(WriteBatch& batch) {
     if (outbox_.empty() || chance(50)) {
         const std::int64_t id = ++last_outbox_;
-        const std::array<Effect, 5> effects = {
-            an_effect(id).effect, StopNode{NodeId{number(1, 9)}},
+        const std::array<Effect, 7> effects = {
+            an_effect(id).effect,
+            StopNode{NodeId{number(1, 9)}},
             PublishOutputs{JobId{number(1, 9)}, "w", text(), 3, chance(50), chance(50)},
-            DropStaged{JobId{number(1, 9)}, 2}, DropJobFiles{JobId{number(1, 9)}, "w", text()}};
-        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 4))]});
+            DropStaged{JobId{number(1, 9)}, 2, text()},
+            DropJobFiles{JobId{number(1, 9)}, "w", text()},
+            NotifyOfJob{JobId{number(1, 9)}, "w", text(), text(), text(), text(), 7, 8},
+            DropContainers{"w", {text(), text()}}};
+        batch.outbox_added.push_back({id, effects[static_cast<std::size_t>(number(0, 6))]});
         outbox_.push_back(id);
         return;
     }

@@ -476,6 +476,17 @@ Result<void> FsBlobStore::remove_folder(const std::string& container, const std:
     return moved ? remove_tree(doomed) : Result<void>{};
 }
 
+Result<void> FsBlobStore::remove_container(const std::string& container) {
+    LAVANT_TRY_VOID(blobs::check_container_name(container));
+    growing_.forget_below(container + "/");
+    for (const char* side : {".meta/", ".blocks/", ""}) {
+        const std::string doomed = temporary_path();
+        LAVANT_TRY(const bool moved, move_out(folder_, side + container, doomed));
+        if (moved) LAVANT_TRY_VOID(remove_tree(doomed));
+    }
+    return {};
+}
+
 Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
     return remove_folder(container, std::string(ports::kStagingFolder) + "/" + folder);
 }

@@ -30,6 +30,7 @@ class FsBlobStore final : public ports::BlobStore {
 
     [[nodiscard]] Result<void> make_container(const std::string& container) override;
     bool has_container(const std::string& container) override;
+    [[nodiscard]] Result<void> remove_container(const std::string& container) override;
     [[nodiscard]] Result<ports::BlobInfo> put(const std::string& container, const std::string& name,
                                               const std::string& source,
                                               const std::map<std::string, std::string>& metadata,

@@ -61,6 +61,7 @@ bool matches(const ports::JobQuery& query, const Job& job) {
            (query.experiment.empty() || job.body.experiment == query.experiment) &&
            job.head.name.starts_with(query.name_prefix) &&
            (query.created_by.empty() || job.body.created_by == query.created_by) &&
+           (query.kind.empty() || job.body.kind == query.kind) &&
            (query.tag.empty() || has_tag(job.meta, query.tag));
 }
 
@@ -209,8 +210,19 @@ void MemoryStore::apply_compute(const WriteBatch& batch) {
     for (const PoolId id : batch.pools_removed) pools_.erase(id);
 }
 
+void MemoryStore::remove_workspace(const std::string& workspace) {
+    std::vector<JobId> jobs;
+    for (const auto& [id, job] : jobs_)
+        if (job.head.workspace == workspace) jobs.push_back(id);
+    for (const JobId id : jobs) remove_job(id);
+    std::erase_if(assets_, [&](const auto& row) { return row.first.workspace == workspace; });
+}
+
 std::vector<bool> MemoryStore::apply(const WriteBatch& batch) {
+    for (const std::string& workspace : batch.workspaces_removed) remove_workspace(workspace);
     apply_jobs(batch);
+    for (const LineageEdge& edge : batch.lineage)
+        lineage_[{edge.job, edge.role, edge.port, edge.kind}] = edge;
     for (const Task& task : batch.tasks) tasks_[task.ref] = task;
     for (const Node& node : batch.nodes) {
         nodes_[node.id] = node;
@@ -244,6 +256,7 @@ void MemoryStore::remove_job(JobId id) {
     live_.erase(id);
     const auto past = tasks_.lower_bound({JobId{id.value + 1}, 0, 0});
     tasks_.erase(tasks_.lower_bound({id, 0, 0}), past);
+    std::erase_if(lineage_, [&](const auto& row) { return row.second.job == id; });
     jobs_.erase(found);
 }
 
@@ -383,6 +396,22 @@ Result<std::vector<Lock>> MemoryStore::list_locks() {
     std::vector<Lock> locks;
     for (const auto& [key, one] : locks_) locks.push_back(one);
     return locks;
+}
+
+Result<std::vector<LineageEdge>> MemoryStore::list_lineage(const ports::LineageQuery& query) {
+    const std::lock_guard lock(mutex_);
+    std::vector<LineageEdge> edges;
+    for (const auto& [key, edge] : lineage_) {
+        const bool asked = query.job.empty() ? edge.kind == query.kind && edge.name == query.name &&
+                                                   (query.version.empty() || edge.version == query.version)
+                                             : jobs_.at(edge.job).head.name == query.job;
+        if (!asked || edge.workspace != query.workspace) continue;
+        edges.push_back(edge);
+        edges.back().job_name = jobs_.at(edge.job).head.name;
+    }
+    std::ranges::stable_sort(edges, std::greater{}, &LineageEdge::job);
+    if (edges.size() > clamped(query.limit)) edges.resize(clamped(query.limit));
+    return edges;
 }
 
 Result<std::vector<ports::UsageSum>> MemoryStore::sum_usage(const ports::UsageQuery& query) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -49,6 +50,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     [[nodiscard]] Result<std::vector<Pool>> list_pools() override;
     [[nodiscard]] Result<std::vector<Quota>> list_quotas() override;
     [[nodiscard]] Result<std::vector<Lock>> list_locks() override;
+    [[nodiscard]] Result<std::vector<LineageEdge>> list_lineage(const ports::LineageQuery& query) override;
     [[nodiscard]] Result<std::vector<ports::UsageSum>> sum_usage(const ports::UsageQuery& query) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset(const AssetKey& key) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,
@@ -71,6 +73,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     std::vector<bool> apply(const WriteBatch& batch);
     void apply_jobs(const WriteBatch& batch);
     void apply_compute(const WriteBatch& batch);
+    void remove_workspace(const std::string& workspace);
     void remove_job(JobId id);
     bool apply_asset(const AssetWrite& write);
 
@@ -85,6 +88,7 @@ class MemoryStore final : public ports::Store, public ports::Reader {
     std::map<PoolId, Pool> pools_;
     std::map<std::pair<QuotaKey, QuotaLevel>, Quota> quotas_;
     std::map<Name, Lock> locks_;
+    std::map<std::tuple<JobId, LineageRole, std::string, std::string>, LineageEdge> lineage_;
     std::vector<UsageEntry> usage_;
     std::map<std::int64_t, HistoryEvent> events_;
     std::unordered_map<JobId, std::set<std::int64_t>> job_events_;

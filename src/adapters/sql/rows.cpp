@@ -35,6 +35,9 @@ JobHead read_job_head(Run& row) {
     head.preemptions = row.read_int();
     head.port = row.read_int();
     head.queue_warning = row.read_text();
+    const bool has_hooks = !row.next_is_null();
+    JobHooks hooks = row.read_encoded(&wire::decode_job_hooks);
+    if (has_hooks) head.hooks = std::move(hooks);
     return head;
 }
 

@@ -12,7 +12,7 @@ inline constexpr const char* kJobHeadColumns =
     "job.retries_used, job.retry, job.submitted_at, job.started_at, job.ended_at, job.canceled_by, "
     "job.cancel_requested_at, job.error, job.cpu_micros, job.memory_peak_bytes, job.wall_micros, "
     "job.warning, "
-    "job.demand, job.preemptions, job.port, job.queue_warning";
+    "job.demand, job.preemptions, job.port, job.queue_warning, job.hooks";
 inline constexpr const char* kJobRestColumns =
     "job.archived, job.experiment, body.kind, body.created_by, body.display_name, body.description, "
     "body.properties, body.launch";

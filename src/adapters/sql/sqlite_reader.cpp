@@ -5,6 +5,7 @@
 
 #include "adapters/sql/compute_rows.h"
 #include "adapters/sql/database.h"
+#include "adapters/sql/lineage_rows.h"
 #include "adapters/sql/rows.h"
 #include "base/check.h"
 
@@ -57,6 +58,7 @@ std::string jobs_where(const ports::JobQuery& query) {
     if (!query.name_prefix.empty()) where += " AND job.name >= ?";
     if (end_of_prefix(query.name_prefix)) where += " AND job.name < ?";
     if (!query.created_by.empty()) where += " AND body.created_by = ?";
+    if (!query.kind.empty()) where += " AND body.kind = ?";
     return where;
 }
 
@@ -144,6 +146,7 @@ Result<std::vector<Job>> SqliteReader::list_jobs(const ports::JobQuery& query) {
     if (!query.name_prefix.empty()) run.text(query.name_prefix);
     if (behind) run.text(*behind);
     if (!query.created_by.empty()) run.text(query.created_by);
+    if (!query.kind.empty()) run.text(query.kind);
     run.integer(clamped(query.limit));
     LAVANT_TRY(auto jobs, sql::read_all<Job>(run, &sql::read_job, "job"));
     for (Job& job : jobs) LAVANT_TRY_VOID(sql::load_tags(*database, job));
@@ -192,6 +195,11 @@ Result<std::vector<Lock>> SqliteReader::list_locks() {
     Run run(
         (*database).shaped(std::string("SELECT ") + sql::kLockColumns + " FROM lock ORDER BY scope, name"));
     return sql::read_all<Lock>(run, &sql::read_lock, "lock");
+}
+
+Result<std::vector<LineageEdge>> SqliteReader::list_lineage(const ports::LineageQuery& query) {
+    LAVANT_TRY(const Lease database, lend());
+    return sql::list_lineage(*database, query);
 }
 
 Result<std::vector<ports::UsageSum>> SqliteReader::sum_usage(const ports::UsageQuery& query) {

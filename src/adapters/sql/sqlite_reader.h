@@ -36,6 +36,7 @@ class SqliteReader final : public ports::Reader {
     [[nodiscard]] Result<std::vector<Pool>> list_pools() override;
     [[nodiscard]] Result<std::vector<Quota>> list_quotas() override;
     [[nodiscard]] Result<std::vector<Lock>> list_locks() override;
+    [[nodiscard]] Result<std::vector<LineageEdge>> list_lineage(const ports::LineageQuery& query) override;
     [[nodiscard]] Result<std::vector<ports::UsageSum>> sum_usage(const ports::UsageQuery& query) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset(const AssetKey& key) override;
     [[nodiscard]] Result<std::optional<Asset>> find_asset_by_hash(const std::string& workspace,

@@ -4,6 +4,7 @@
 
 #include "adapters/sql/compute_rows.h"
 #include "adapters/sql/database.h"
+#include "adapters/sql/lineage_rows.h"
 #include "adapters/sql/rows.h"
 #include "adapters/sql/schema.h"
 #include "adapters/sql/writes.h"
@@ -103,6 +104,7 @@ Result<std::vector<bool>> SqliteStore::commit(const WriteBatch& batch) {
 
 Result<std::vector<bool>> SqliteStore::write(const WriteBatch& batch) {
     LAVANT_TRY(auto transaction, sql::Transaction::begin_writing(*database_));
+    LAVANT_TRY_VOID(sql::remove_workspaces(*database_, batch));
     LAVANT_TRY_VOID(sql::write_jobs(*database_, batch));
     LAVANT_TRY_VOID(sql::write_tasks(*database_, batch));
     LAVANT_TRY_VOID(sql::write_nodes(*database_, batch));
@@ -110,6 +112,7 @@ Result<std::vector<bool>> SqliteStore::write(const WriteBatch& batch) {
     LAVANT_TRY_VOID(sql::write_quotas(*database_, batch));
     LAVANT_TRY_VOID(sql::write_locks(*database_, batch));
     LAVANT_TRY_VOID(sql::write_usage(*database_, batch));
+    LAVANT_TRY_VOID(sql::write_lineage(*database_, batch));
     LAVANT_TRY_VOID(sql::write_events(*database_, batch));
     LAVANT_TRY_VOID(sql::write_outbox(*database_, batch));
     LAVANT_TRY(auto flags, sql::write_assets(*database_, batch));

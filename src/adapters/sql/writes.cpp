@@ -32,8 +32,8 @@ Result<void> insert_job(Database& database, const Job& job) {
         " cancel_requested_at, canceled_by, error, cpu_micros, memory_peak_bytes, wall_micros, warning, "
         "archived,"
         " workspace, name, experiment, instances, retry, submitted_at, demand,"
-        " preemptions, port, queue_warning)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        " preemptions, port, queue_warning, hooks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     const JobHead& head = job.head;
     const std::string error = head.error ? wire::encode_job_error(*head.error) : "";
     const std::string retry = head.retry == RetryPolicy{} ? "" : wire::encode_retry_policy(head.retry);
@@ -52,7 +52,10 @@ Result<void> insert_job(Database& database, const Job& job) {
     run.instant(head.submitted_at);
     const std::string demand = head.demand == Demand{} ? "" : wire::encode_demand(head.demand);
     demand.empty() ? run.null() : run.blob(demand);
-    LAVANT_TRY_VOID(run.integer(head.preemptions).integer(head.port).text(head.queue_warning).execute());
+    run.integer(head.preemptions).integer(head.port).text(head.queue_warning);
+    const std::string hooks = head.hooks ? wire::encode_job_hooks(*head.hooks) : "";
+    head.hooks ? run.blob(hooks) : run.null();
+    LAVANT_TRY_VOID(run.execute());
 
     static constexpr const char* kInsertBody =
         "INSERT INTO job_body (job, kind, created_by, display_name, description, properties, launch)"
@@ -64,7 +67,7 @@ Result<void> insert_job(Database& database, const Job& job) {
     return write_tags(database, head.id, job.meta.tags);
 }
 
-// Leaves alone what never changes: workspace, name, instances, retry, submitted_at, demand.
+// Leaves alone what never changes: workspace, name, instances, retry, submitted_at, demand, hooks.
 Result<void> update_job(Database& database, const JobHead& head) {
     static constexpr const char* kUpdate =
         "UPDATE job SET version = ?, status = ?, pool = ?, priority = ?, attempt = ?, retries_used = ?,"

@@ -71,9 +71,9 @@ AgentHub::AgentHub(HubPorts ports, HubSettings settings)
     : ports_(std::move(ports)),
       settings_(std::move(settings)),
       tasks_(ports_.reader),
-      job_files_(ports_.reader, ports_.blobs, settings_.workspace),
+      job_files_(ports_.reader, ports_.blobs),
       logs_(ports_.blobs, tasks_, settings_.logs) {
-    const Result<void> restored = tasks_.restore(settings_.workspace);
+    const Result<void> restored = tasks_.restore();
     if (!restored) log(Level::Error, "tasks_not_restored", {{"error", restored.error().message}});
 }
 
@@ -149,7 +149,7 @@ void AgentHub::drop_links() {
     }
     for (const auto& [node, link] : links) link.peer->close();
     // What was to be said and was not may have been that a task is over.
-    const Result<void> restored = tasks_.restore(settings_.workspace);
+    const Result<void> restored = tasks_.restore();
     if (!restored) log(Level::Warning, "tasks_not_restored", {{"error", restored.error().message}});
     logs_.forget_ended();
 }

@@ -37,7 +37,6 @@ struct HubPorts {
 
 struct HubSettings {
     std::string secret;  // from which tokens and credentials are derived
-    std::string workspace = "default";
     LogWriterSettings logs;
 };
 

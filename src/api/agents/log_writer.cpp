@@ -144,22 +144,22 @@ Result<std::uint64_t> LogWriter::store(JobLog& log, const HeldTask& task, const 
     if (file.cut) return end;
     if (bytes.offset > file.bytes || end <= file.bytes) return file.bytes;  // a gap, or nothing new
     const std::string_view fresh = std::string_view(bytes.bytes).substr(file.bytes - bytes.offset);
-    LAVANT_TRY_VOID(append_within_limit(file, blob, fresh));
+    LAVANT_TRY_VOID(append_within_limit(artifact_container(task.workspace), file, blob, fresh));
     return end;
 }
 
-Result<void> LogWriter::append_within_limit(LogFile& file, const std::string& blob,
-                                            std::string_view bytes) const {
+Result<void> LogWriter::append_within_limit(const std::string& container, LogFile& file,
+                                            const std::string& blob, std::string_view bytes) const {
     const std::uint64_t room = settings_.job_log_bytes - std::min(file.bytes, settings_.job_log_bytes);
     if (bytes.size() <= room) {
-        LAVANT_TRY_VOID(blobs_.append(kArtifactContainer, blob, file.bytes, bytes));
+        LAVANT_TRY_VOID(blobs_.append(container, blob, file.bytes, bytes));
         file.bytes += bytes.size();
         return {};
     }
     const std::string last = std::string(bytes.substr(0, room)) +
                              "\nlavant: the log was cut here: a job's log may have " +
                              std::to_string(settings_.job_log_bytes >> 20) + " MB\n";
-    LAVANT_TRY_VOID(blobs_.append(kArtifactContainer, blob, file.bytes, last));
+    LAVANT_TRY_VOID(blobs_.append(container, blob, file.bytes, last));
     file.bytes += last.size();
     file.cut = true;
     return {};
@@ -168,8 +168,9 @@ Result<void> LogWriter::append_within_limit(LogFile& file, const std::string& bl
 // How the log stands, when this process first writes to it for this attempt.
 Result<LogWriter::LogFile> LogWriter::open(const HeldTask& task, const std::string& blob) const {
     LogFile file{.attempt = task.ref.attempt};
+    const std::string container = artifact_container(task.workspace);
     if (task.is_new && task.ref.attempt <= 1) return file;
-    LAVANT_TRY(const std::optional<ports::BlobInfo> info, blobs_.find(kArtifactContainer, blob));
+    LAVANT_TRY(const std::optional<ports::BlobInfo> info, blobs_.find(container, blob));
     int owner = 1;
     if (info) {
         const auto kept = info->metadata.find(kAttemptKey);
@@ -183,13 +184,13 @@ Result<LogWriter::LogFile> LogWriter::open(const HeldTask& task, const std::stri
     if (info) LAVANT_TRY_VOID(set_older_aside(task, blob, owner));
     if (task.ref.attempt <= 1) return file;
     // Whose log it is must be known after a restart, too; the first attempt's needs no mark.
-    LAVANT_TRY_VOID(blobs_.append(kArtifactContainer, blob, 0, ""));
-    LAVANT_TRY_VOID(
-        blobs_.set_metadata(kArtifactContainer, blob, {{kAttemptKey, std::to_string(task.ref.attempt)}}));
+    LAVANT_TRY_VOID(blobs_.append(container, blob, 0, ""));
+    LAVANT_TRY_VOID(blobs_.set_metadata(container, blob, {{kAttemptKey, std::to_string(task.ref.attempt)}}));
     return file;
 }
 
 Result<void> LogWriter::set_older_aside(const HeldTask& task, const std::string& blob, int older) const {
+    const std::string container = artifact_container(task.workspace);
     const std::string prefix = artifact_prefix(task.job_name) + "user_logs/";
     const std::string aside = prefix + "attempt_" + std::to_string(older) + "/" + blob.substr(prefix.size());
     // By a second name, which the store takes: the store itself must drop the first one, as it may hold it
@@ -197,12 +198,12 @@ Result<void> LogWriter::set_older_aside(const HeldTask& task, const std::string&
     const std::string second = blobs_.temporary_folder() + "/log-" + std::to_string(task.ref.job.value) +
                                "-" + std::to_string(task.ref.index);
     (void)::unlink(second.c_str());
-    if (::link(blobs_.path_of(kArtifactContainer, blob).c_str(), second.c_str()) != 0)
+    if (::link(blobs_.path_of(container, blob).c_str(), second.c_str()) != 0)
         return fail(system_error("cannot set the log of an older attempt aside", errno));
-    const auto moved = blobs_.put(kArtifactContainer, aside, second, {}, /*only_if_absent=*/true);
+    const auto moved = blobs_.put(container, aside, second, {}, /*only_if_absent=*/true);
     if (!moved) (void)::unlink(second.c_str());
     if (!moved && moved.error().code != ErrorCode::AlreadyExists) return fail(moved.error());
-    return blobs_.remove(kArtifactContainer, blob);
+    return blobs_.remove(container, blob);
 }
 
 LogSource::Watch LogWriter::watch(const std::string& workspace, const std::string& job,

@@ -75,8 +75,8 @@ class LogWriter final : public LogSource {
     [[nodiscard]] Result<LogFile> open(const HeldTask& task, const std::string& blob) const;
     [[nodiscard]] Result<void> set_older_aside(const HeldTask& task, const std::string& blob,
                                                int older) const;
-    [[nodiscard]] Result<void> append_within_limit(LogFile& file, const std::string& blob,
-                                                   std::string_view bytes) const;
+    [[nodiscard]] Result<void> append_within_limit(const std::string& container, LogFile& file,
+                                                   const std::string& blob, std::string_view bytes) const;
     void tell(const HeldTask& task);
 
     ports::BlobStore& blobs_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/workspace_rows.h"
 #include "core/model/workspace.h"
 #include "ports/blobs.h"
 #include "wire/messages.h"
@@ -10,12 +11,12 @@ namespace lavant::api {
 namespace {
 
 struct Place {
-    std::string_view container;
+    std::string container;
     std::string_view path;
 };
 
-// azureml://[...]datastores/NAME/paths/PATH of the workspace's own datastores.
-std::optional<Place> place_of(std::string_view uri) {
+// azureml://[...]datastores/NAME/paths/PATH of the datastores that the job may use.
+std::optional<Place> place_of(const Launch& launch, std::string_view uri) {
     if (!uri.starts_with("azureml://")) return std::nullopt;
     const std::size_t at = uri.find("datastores/");
     if (at == std::string_view::npos) return std::nullopt;
@@ -25,9 +26,9 @@ std::optional<Place> place_of(std::string_view uri) {
     const std::string_view store = uri.substr(0, slash);
     std::string_view path = uri.substr(slash + 7);
     while (path.starts_with('/')) path.remove_prefix(1);
-    if (store == kBlobDatastore) return Place{kBlobContainer, path};
-    if (store == kArtifactDatastore) return Place{kArtifactContainer, path};
-    return std::nullopt;
+    std::string container = container_of(launch, std::string(store));
+    if (container.empty()) return std::nullopt;
+    return Place{std::move(container), path};
 }
 
 // The blob itself, or anything below it as a folder.
@@ -39,7 +40,7 @@ bool lies_in(std::string_view path, std::string_view place) {
 
 bool is_named_output(const Launch& launch, std::string_view container, std::string_view path) {
     return std::ranges::any_of(launch.outputs, [&](const LaunchOutput& output) {
-        const std::optional<Place> place = place_of(output.uri);
+        const std::optional<Place> place = place_of(launch, output.uri);
         return place && !place->path.empty() && place->container == container && lies_in(path, place->path);
     });
 }
@@ -52,7 +53,7 @@ bool needs(const Launch& launch, std::string_view container, std::string_view pa
         return true;
     return std::ranges::any_of(launch.inputs, [&](const LaunchInput& input) {
         if (input.type == "literal") return false;
-        const std::optional<Place> place = place_of(input.value);
+        const std::optional<Place> place = place_of(launch, input.value);
         return place && place->container == container && lies_in(path, place->path);
     });
 }
@@ -60,14 +61,26 @@ bool needs(const Launch& launch, std::string_view container, std::string_view pa
 // A later attempt carries on with what the ones before it left; a first one has nothing to carry on with.
 bool carries_on(const HeldTask& task, std::string_view container, std::string_view path) {
     if (task.ref.attempt <= 1) return false;
-    return (container == kArtifactContainer && lies_in(path, artifact_prefix(task.job_name) + "outputs")) ||
+    return (container == artifact_container(task.workspace) &&
+            lies_in(path, artifact_prefix(task.job_name) + "outputs")) ||
            is_named_output(*task.launch, container, path);
 }
 
 }  // namespace
 
-Result<void> TaskTable::restore(const std::string& workspace) {
+Result<void> TaskTable::restore() {
     std::map<TaskRef, HeldTask> current;
+    LAVANT_TRY(const std::vector<std::string> workspaces, app::list_workspace_keys(reader_));
+    for (const std::string& workspace : workspaces) LAVANT_TRY_VOID(load_current(workspace, current));
+    const std::scoped_lock lock(mutex_);
+    for (auto& [ref, task] : current)  // What is known of one that stays is worth more.
+        if (const auto known = tasks_.find(ref); known != tasks_.end()) task = std::move(known->second);
+    tasks_ = std::move(current);
+    return {};
+}
+
+Result<void> TaskTable::load_current(const std::string& workspace,
+                                     std::map<TaskRef, HeldTask>& current) const {
     for (const JobStatus status :
          {JobStatus::Preparing, JobStatus::Running, JobStatus::Finalizing, JobStatus::CancelRequested}) {
         ports::JobQuery query{
@@ -89,10 +102,6 @@ Result<void> TaskTable::restore(const std::string& workspace) {
             query.before_id = jobs.back().head.id.value;
         }
     }
-    const std::scoped_lock lock(mutex_);
-    for (auto& [ref, task] : current)  // What is known of one that stays is worth more.
-        if (const auto known = tasks_.find(ref); known != tasks_.end()) task = std::move(known->second);
-    tasks_ = std::move(current);
     return {};
 }
 
@@ -108,7 +117,7 @@ void TaskTable::started(NodeId node, const StartTask& start) {
     const auto [slot, is_new] = tasks_.try_emplace(start.task);
     slot->second.ref = start.task;
     slot->second.node = node;
-    slot->second.workspace = shared->workspace.empty() ? "default" : shared->workspace;
+    slot->second.workspace = shared->workspace.empty() ? kDefaultWorkspace : shared->workspace;
     slot->second.job_name = shared->job_name;
     slot->second.is_new = is_new;
     slot->second.launch = shared;
@@ -173,7 +182,7 @@ bool TaskTable::may_read(NodeId node, std::string_view container, std::string_vi
 
 bool TaskTable::may_write(const HeldTask& task, std::string_view container, std::string_view path) {
     const std::string own = artifact_prefix(task.job_name);
-    if (container == kArtifactContainer &&
+    if (container == artifact_container(task.workspace) &&
         (path.starts_with(own + "outputs/") || path.starts_with(own + "logs/")))
         return true;
     return task.launch && is_named_output(*task.launch, container, path);

@@ -33,7 +33,7 @@ class TaskTable {
 
     // What the tables say is on nodes, and nothing else: after a start of the server, and when it cannot know
     // what it has heard.
-    [[nodiscard]] Result<void> restore(const std::string& workspace);
+    [[nodiscard]] Result<void> restore();
     void started(NodeId node, const StartTask& start);
     void forgotten(TaskRef task);
     std::set<JobId> released(NodeId node);  // whose tasks were there
@@ -49,6 +49,8 @@ class TaskTable {
 
  private:
     void load_launch(HeldTask& task) const;
+    [[nodiscard]] Result<void> load_current(const std::string& workspace,
+                                            std::map<TaskRef, HeldTask>& current) const;
 
     ports::Reader& reader_;
     mutable std::mutex mutex_;  // guards tasks_

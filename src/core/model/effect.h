@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/id.h"
 #include "core/model/resources.h"
@@ -40,6 +41,7 @@ struct PublishOutputs {
 struct DropStaged {
     JobId job;
     int attempt = 0;
+    std::string workspace = "default";
     bool operator==(const DropStaged&) const = default;
 };
 
@@ -52,7 +54,28 @@ struct DropJobFiles {
     bool operator==(const DropJobFiles&) const = default;
 };
 
-using Effect = std::variant<StartNode, StopNode, PublishOutputs, DropStaged, DropJobFiles>;
+// Tells the URL that a job asked for of a status it reached.
+struct NotifyOfJob {
+    JobId job;
+    std::string workspace;
+    std::string name;
+    std::string url;
+    std::string status;
+    std::string detail;
+    std::int64_t sequence = 0;  // of the event in the history
+    std::int64_t at_micros = 0;
+    bool operator==(const NotifyOfJob&) const = default;
+};
+
+// Removes what lay in the storage of a workspace that is gone.
+struct DropContainers {
+    std::string workspace;
+    std::vector<std::string> containers;
+    bool operator==(const DropContainers&) const = default;
+};
+
+using Effect =
+    std::variant<StartNode, StopNode, PublishOutputs, DropStaged, DropJobFiles, NotifyOfJob, DropContainers>;
 
 struct OutboxEntry {
     std::int64_t id = 0;

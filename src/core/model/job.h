@@ -42,7 +42,7 @@ struct RetryPolicy {
 };
 
 // Why a job failed. `code` is one of UserError, OutOfMemory, Timeout, NodeLost, EnvironmentBuildFailed,
-// DataNotFound, SystemError.
+// DataNotFound, SystemError, NotSupported.
 struct JobError {
     std::string code;
     std::string message;  // with the remedy
@@ -70,6 +70,13 @@ struct Demand {
     bool operator==(const Demand&) const = default;
 };
 
+// What else happens when a job's status changes. Few jobs have any.
+struct JobHooks {
+    bool registers_outputs = false;  // outputs that become assets when the job is Completed
+    std::string notify;              // a URL that is told of every status
+    bool operator==(const JobHooks&) const = default;
+};
+
 // What the control loop keeps in memory of every job that has not ended.
 struct JobHead {
     JobId id;
@@ -95,6 +102,7 @@ struct JobHead {
     int preemptions = 0;             // attempts that its nodes did not survive; not counted as retries
     int port = 0;                    // the first of those kept free for its ranks; 0: none
     std::string queue_warning = {};  // why it has to wait, until it starts
+    Box<JobHooks> hooks = {};
 
     bool operator==(const JobHead&) const = default;
 };

@@ -54,6 +54,13 @@ struct Launch {
     int process_count = 1;            // per instance
     bool keep_on_failure = false;
     bool confined = true;  // `lavant.sandbox: off` asks for none
+    // The blob container behind each datastore that its URIs name.
+    std::map<std::string, std::string> containers;
 };
+
+// Where the job's logs and ./outputs go.
+std::string artifact_container(const Launch& launch);
+// "": a datastore that the launch does not know.
+std::string container_of(const Launch& launch, const std::string& datastore);
 
 }  // namespace lavant

@@ -4,11 +4,25 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "core/model/job.h"
+#include "core/model/launch.h"
 #include "core/model/lock.h"
 #include "core/model/node.h"
 #include "core/model/quota.h"
+#include "core/model/workspace.h"
 
 namespace lavant {
+
+std::string artifact_container(const Launch& launch) {
+    return artifact_container(launch.workspace.empty() ? kDefaultWorkspace : launch.workspace);
+}
+
+std::string container_of(const Launch& launch, const std::string& datastore) {
+    if (const auto known = launch.containers.find(datastore); known != launch.containers.end())
+        return known->second;
+    if (datastore == kArtifactDatastore) return artifact_container(launch);
+    if (datastore != kBlobDatastore) return "";
+    return blob_container(launch.workspace.empty() ? kDefaultWorkspace : launch.workspace);
+}
 
 std::string_view name_of(JobStatus status) {
     switch (status) {

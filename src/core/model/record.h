@@ -9,6 +9,7 @@
 #include "core/model/asset.h"
 #include "core/model/effect.h"
 #include "core/model/job.h"
+#include "core/model/lineage.h"
 #include "core/model/lock.h"
 #include "core/model/node.h"
 #include "core/model/quota.h"
@@ -58,12 +59,15 @@ struct WriteBatch {
     std::vector<OutboxEntry> outbox_added;
     std::vector<std::int64_t> outbox_removed;
     std::vector<AssetWrite> assets;
+    std::vector<LineageEdge> lineage;             // added; they go with their jobs
+    std::vector<std::string> workspaces_removed;  // before the rest: jobs and assets of these keys
 
     bool empty() const {
         return jobs_added.empty() && jobs_changed.empty() && metas_changed.empty() && jobs_removed.empty() &&
                tasks.empty() && nodes.empty() && nodes_removed.empty() && pools.empty() &&
                pools_removed.empty() && quotas.empty() && locks.empty() && usage.empty() && events.empty() &&
-               outbox_added.empty() && outbox_removed.empty() && assets.empty();
+               outbox_added.empty() && outbox_removed.empty() && assets.empty() && lineage.empty() &&
+               workspaces_removed.empty();
     }
 };
 

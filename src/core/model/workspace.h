@@ -1,6 +1,7 @@
 #pragma once
 // A workspace is named by subscription, resource group and name; inside we use one key.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,11 +14,35 @@ struct WorkspaceName {
     bool operator==(const WorkspaceName&) const = default;
 };
 
-// The two datastores every workspace has from the start, and the blob containers behind them.
+// The key of the workspace that is there from the start. Those of others begin with kWorkspaceKeyStart.
+inline constexpr const char* kDefaultWorkspace = "default";
+inline constexpr char kWorkspaceKeyStart = 'w';
+
+// The two datastores every workspace has from the start, and the blob containers behind them: these of the
+// default workspace, for others with the workspace's key behind.
 inline constexpr const char* kBlobDatastore = "workspaceblobstore";
 inline constexpr const char* kArtifactDatastore = "workspaceartifactstore";
 inline constexpr const char* kBlobContainer = "azureml-blobstore";
 inline constexpr const char* kArtifactContainer = "azureml";
+
+inline std::string blob_container(std::string_view workspace) {
+    std::string container = kBlobContainer;
+    return workspace == kDefaultWorkspace ? container : (container += '-').append(workspace);
+}
+
+inline std::string artifact_container(std::string_view workspace) {
+    std::string container = kArtifactContainer;
+    return workspace == kDefaultWorkspace ? container : (container += '-').append(workspace);
+}
+
+// Whose artifacts a container has; nullopt: nobody's.
+inline std::optional<std::string_view> workspace_of_artifacts(std::string_view container) {
+    constexpr std::string_view kStart = "azureml-";
+    if (container == kArtifactContainer) return kDefaultWorkspace;
+    if (container.size() <= kStart.size() || !container.starts_with(kStart)) return std::nullopt;
+    container.remove_prefix(kStart.size());
+    return container.front() == kWorkspaceKeyStart ? std::optional(container) : std::nullopt;
+}
 
 // What an attempt uploads lies below this folder of its container until it is published.
 inline constexpr std::string_view kStagingFolder = ".lavant-staging";

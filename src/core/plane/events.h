@@ -22,6 +22,9 @@ struct SubmitJob {
     Ticket ticket = 0;
     Job job;    // head.workspace, name, instances, priority, retry; meta; body. The rest is the plane's.
     Pool pool;  // found by (workspace, key), made if absent
+    std::vector<LineageEdge> lineage = {};  // what it reads; the job's id is the plane's
+    // Why there is no engine for such a job: it is stored and has Failed at once. "" for others.
+    std::string unsupported = {};
     std::optional<Job> stored;  // filled by the control loop: a job of that name that has ended
 };
 struct CancelJob {
@@ -89,6 +92,14 @@ struct WriteAssets {
     Ticket ticket = 0;
     std::vector<AssetWrite> writes;
 };
+// Everything of a workspace that has no live job and no compute.
+struct DeleteWorkspace {
+    Ticket ticket = 0;
+    std::string workspace;
+    AssetWrite row;  // what stays of it
+    std::vector<std::string> containers;
+    std::string who;
+};
 struct ExplainJob {
     Ticket ticket = 0;
     std::string workspace;
@@ -141,9 +152,10 @@ struct NodesHeld {  // what the provider holds: the reconciler compares
 // Time passed; sent by the control loop itself.
 struct Tick {};
 
-using Event = std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, PutCompute, DeleteCompute, SetQuota,
-                           PutLock, DeleteLock, EvictNode, WriteAssets, ExplainJob, EnrolNode, NodeLinked,
-                           NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
+using Event =
+    std::variant<SubmitJob, CancelJob, EditJob, DeleteJob, PutCompute, DeleteCompute, SetQuota, PutLock,
+                 DeleteLock, EvictNode, WriteAssets, DeleteWorkspace, ExplainJob, EnrolNode, NodeLinked,
+                 NodeUnlinked, NodeHeard, TaskReported, EffectDone, NodesHeld, Tick>;
 
 // --- answers ---
 
@@ -193,6 +205,7 @@ struct AssetReply {
 // What a batch leads to: written in one transaction, and only then sent, answered and carried out.
 struct Outcome {
     WriteBatch writes;
+    std::vector<JobHead> completed;  // those whose outputs become assets in the same transaction
     std::vector<Reply> replies;
     std::vector<AssetReply> asset_replies;
     std::vector<Send> sends;

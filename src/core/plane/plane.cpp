@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "core/plane/carrier.h"
 #include "core/plane/verdict.h"
@@ -133,6 +134,23 @@ void Plane::apply_one(const WriteAssets& event, Instant, Outcome& out) {
     for (const AssetWrite& write : event.writes) out.writes.assets.push_back(write);
 }
 
+void Plane::apply_one(const DeleteWorkspace& event, Instant, Outcome& out) {
+    for (const auto& [id, pool] : pools_) {
+        if (pool.row.workspace != event.workspace || pool.row.leaving) continue;
+        std::string holder;
+        if (pool.jobs > 0)
+            holder = std::to_string(pool.jobs) + " jobs that have not ended: cancel them first";
+        if (holder.empty() && !pool.row.is_serverless()) holder = "a compute: delete its computes first";
+        if (holder.empty()) continue;
+        out.replies.push_back({event.ticket, fail(ErrorCode::Conflict, "the workspace has " + holder)});
+        return;
+    }
+    out.writes.workspaces_removed.push_back(event.workspace);
+    out.writes.assets.push_back(event.row);
+    add_effect(DropContainers{event.workspace, event.containers}, out);
+    out.replies.push_back({event.ticket, Answer{}});
+}
+
 void Plane::apply_one(const ExplainJob& event, Instant now, Outcome& out) {
     const LiveJob* job = live_job(event.workspace, event.name);
     if (job == nullptr) {
@@ -153,6 +171,11 @@ void Plane::apply_one(const EffectDone& event, Instant now, Outcome& out) {
     // However long it takes: the name stays taken for as long as old files lie under it.
     if (drop != nullptr && !event.succeeded) return retry_effect(event.outbox, now);
     if (drop != nullptr) deleting_.erase(drop->workspace + '\n' + drop->name);
+    const bool may_wait =
+        std::holds_alternative<NotifyOfJob>(effect) || std::holds_alternative<DropContainers>(effect);
+    if (may_wait && !event.succeeded && may_pass(event.code) &&
+        failures_[event.outbox] < limits::kEffectTries)
+        return retry_effect(event.outbox, now);
     outbox_.erase(found);
     count_node_effect(effect, -1);
     failures_.erase(event.outbox);

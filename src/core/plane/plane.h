@@ -104,6 +104,7 @@ class Plane {
     void apply_one(const DeleteLock& event, Instant now, Outcome& out);
     void apply_one(const EvictNode& event, Instant now, Outcome& out);
     void apply_one(const WriteAssets& event, Instant now, Outcome& out);
+    void apply_one(const DeleteWorkspace& event, Instant now, Outcome& out);
     void apply_one(const ExplainJob& event, Instant now, Outcome& out);
     void apply_one(const EffectDone& event, Instant now, Outcome& out);
     void apply_one(const Tick& event, Instant now, Outcome& out);
@@ -128,6 +129,9 @@ class Plane {
     void settle_attempt(LiveJob& job, Instant now, Outcome& out);
     void conclude(LiveJob& job, Instant now, Outcome& out);
     void requeue(LiveJob& job, Instant now, Outcome& out);
+    void store_unsupported(const SubmitJob& event, Instant now, Outcome& out);
+    void announce(const LiveJob& job, std::string what, std::string detail, Instant now, Outcome& out);
+    static void add_lineage(const SubmitJob& event, JobId job, Outcome& out);
     void set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out);
     schedule::Ask ask_of(const JobHead& head);
     void forget_attempt(LiveJob& job, Outcome& out);

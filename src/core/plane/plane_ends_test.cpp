@@ -109,13 +109,13 @@ TEST(PlaneEnds, DropsWhatCouldNotBePublishedOrWasStagedHalf) {
     const Outcome ended = world.report(1, kFirst, TaskPhase::Ended, {.has_outputs = true});
     const Outcome failed =
         world.apply(EffectDone{effect_id<PublishOutputs>(ended), false, "taken", ErrorCode::Conflict});
-    EXPECT_EQ(effect_of<DropStaged>(failed), (DropStaged{{1}, 1}));
+    EXPECT_EQ(effect_of<DropStaged>(failed), (DropStaged{{1}, 1, "w"}));
 
     world.carry_out(world.submit("b"));
     world.report(1, {{2}, 1, 0}, TaskPhase::Finalizing);
     const Outcome half = world.report(1, {{2}, 1, 0}, TaskPhase::Ended,
                                       {.reason = EndReason::PrepareFailed, .message = "not staged"});
-    EXPECT_EQ(effect_of<DropStaged>(half), (DropStaged{{2}, 1}));
+    EXPECT_EQ(effect_of<DropStaged>(half), (DropStaged{{2}, 1, "w"}));
 
     world.carry_out(world.submit("c"));
     EXPECT_EQ(count_effects<DropStaged>(world.report(1, {{3}, 1, 0}, TaskPhase::Ended)), 0);

@@ -123,6 +123,7 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
                                                          "under another name")});
         return;
     }
+    if (!event.unsupported.empty()) return store_unsupported(event, now, out);
     if (jobs_.size() >= limits::kQueuedJobs) {
         out.replies.push_back(
             {event.ticket, fail(ErrorCode::ResourceExhausted,
@@ -161,12 +162,54 @@ void Plane::apply_one(const SubmitJob& event, Instant now, Outcome& out) {
     remember_name(job.head);
     ++pools_.at(pool).jobs;
     scheduler_.job_waits(ask_of(job.head));
-    record(job, "Queued", "", now, out);
+    announce(job, "Queued", "", now, out);
+    add_lineage(event, id, out);
 
     Job row = event.job;
     row.head = job.head;
     out.replies.push_back({event.ticket, Answer{.job = row}});
     added_[id] = std::move(row);
+}
+
+// There is nothing that could run it: it is kept, and says so.
+void Plane::store_unsupported(const SubmitJob& event, Instant now, Outcome& out) {
+    LiveJob job{.head = event.job.head};
+    JobHead& head = job.head;
+    head.id = JobId{++last_job_};
+    head.submitted_at = now;
+    head.ended_at = now;
+    announce(job, "Queued", "", now, out);
+    head.status = JobStatus::Failed;
+    head.error = JobError{.code = "NotSupported", .message = event.unsupported};
+    announce(job, "Failed", event.unsupported, now, out);
+    add_lineage(event, head.id, out);
+    Job row = event.job;
+    row.head = head;
+    out.replies.push_back({event.ticket, Answer{.job = row}});
+    ended_jobs_[head.id] = head;
+    added_[head.id] = std::move(row);
+}
+
+void Plane::add_lineage(const SubmitJob& event, JobId job, Outcome& out) {
+    for (LineageEdge edge : event.lineage) {
+        edge.job = job;
+        out.writes.lineage.push_back(std::move(edge));
+    }
+}
+
+// For the history, and for whoever asked to be told.
+void Plane::announce(const LiveJob& job, std::string what, std::string detail, Instant now, Outcome& out) {
+    if (job.head.hooks && !job.head.hooks->notify.empty())
+        add_effect(NotifyOfJob{.job = job.head.id,
+                               .workspace = job.head.workspace,
+                               .name = job.head.name,
+                               .url = job.head.hooks->notify,
+                               .status = what,
+                               .detail = detail,
+                               .sequence = last_event_ + 1,
+                               .at_micros = to_micros(now)},
+                   out);
+    record(job, std::move(what), std::move(detail), now, out);
 }
 
 void Plane::apply_one(const CancelJob& event, Instant now, Outcome& out) {
@@ -420,6 +463,8 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
         pool.usual_length = pool.usual_length ? (*pool.usual_length * 3 + length) / 4 : length;
     }
     head.queue_warning.clear();
+    if (status == JobStatus::Completed && head.hooks && head.hooks->registers_outputs)
+        out.completed.push_back(head);
     ended_jobs_[head.id] = head;
     jobs_.erase(head.id);
 }
@@ -427,7 +472,7 @@ void Plane::conclude(LiveJob& job, Instant now, Outcome& out) {
 void Plane::set_status(LiveJob& job, JobStatus status, std::string detail, Instant now, Outcome& out) {
     job.head.status = status;
     changed_jobs_.insert(job.head.id);
-    record(job, std::string(name_of(status)), std::move(detail), now, out);
+    announce(job, std::string(name_of(status)), std::move(detail), now, out);
 }
 
 void Plane::forget_attempt(LiveJob& job, Outcome& out) {
@@ -438,7 +483,8 @@ void Plane::forget_attempt(LiveJob& job, Outcome& out) {
     job.tasks.clear();
     job.first_failed.reset();
     if (job.head.port > 0) ports_.erase(std::exchange(job.head.port, 0));
-    if (std::exchange(job.may_have_staged, false)) add_effect(DropStaged{job.head.id, job.head.attempt}, out);
+    if (std::exchange(job.may_have_staged, false))
+        add_effect(DropStaged{job.head.id, job.head.attempt, job.head.workspace}, out);
 }
 
 }  // namespace lavant::plane

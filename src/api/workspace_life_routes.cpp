@@ -1,0 +1,210 @@
+#include "api/workspace_life_routes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/answers.h"
+#include "api/computes.h"
+#include "api/job_routes.h"
+#include "api/lock_routes.h"
+#include "api/workspace_making.h"
+#include "api/workspace_settings_routes.h"
+#include "api/workspace_view.h"
+#include "app/workspace_rows.h"
+#include "base/text.h"
+#include "wire/json.h"
+
+namespace lavant::api {
+namespace {
+
+using ports::HttpResponse;
+using wire::Json;
+
+constexpr const char* kGroup = "/subscriptions/{subscription}/resourceGroups/{group}";
+constexpr const char* kWorkspaces = "/providers/Microsoft.MachineLearningServices/workspaces";
+constexpr const char* kDeployments = "/providers/Microsoft.Resources/deployments/{deployment}";
+constexpr std::size_t kContainersMax = 100'000;  // of code, of a workspace that is deleted
+
+Result<HttpResponse> list(Context& context, const Call& call) {
+    LAVANT_TRY(const auto workspaces, context.workspaces.list());
+    Json value = Json::array();
+    for (const Workspace& workspace : workspaces) {
+        const bool wanted = equals_ignoring_case(workspace.name.subscription, call.param("subscription")) &&
+                            (call.param("group").empty() ||
+                             equals_ignoring_case(workspace.name.resource_group, call.param("group")));
+        if (!wanted) continue;
+        LAVANT_TRY(const WorkspaceSettings settings, load_settings(context, workspace.key));
+        value.append(workspace_view(context, call, workspace, settings));
+    }
+    return json_response(200, Json::object({{"value", std::move(value)}}));
+}
+
+// Makes it if it is not there; then it is changed like one that was.
+void put(Context& context, const SharedCall& call) {
+    const auto body = wire::parse_json(call->request.body);
+    if (!body) return call->respond(error_response(body.error()));
+    make_workspace(context, workspace_of(*call), (*body)["location"].string(), call->caller.user,
+                   [&context, call](const Result<Workspace>& made) {
+                       if (!made) return call->respond(error_response(made.error()));
+                       call->workspace = made->key;
+                       update_workspace(context, call);
+                   });
+}
+
+struct Deletion {
+    plane::DeleteWorkspace event;
+    std::vector<std::string> computes;
+};
+
+Result<Deletion> plan_deletion(Context& context, const Call& call) {
+    LAVANT_TRY(const auto found, context.workspaces.find(workspace_of(call)));
+    if (!found || found->deleted)
+        return fail(ErrorCode::NotFound, "workspace '" + workspace_of(call).name + "' was not found");
+    if (found->key == kDefaultWorkspace)
+        return fail(ErrorCode::Conflict, "this is the server's own workspace; it cannot be deleted");
+    LAVANT_TRY(const auto row,
+               context.ports.reader.find_asset({"", app::kWorkspaceKind, app::row_name_of(found->name), ""}));
+    LAVANT_TRY(const auto locks, context.ports.reader.list_locks());
+    const std::string id = to_lower(arm_id(found->name));
+    for (const Lock& lock : locks)
+        if (covers(lock.scope, id) || lock.scope.starts_with(id + "/"))
+            return fail(ErrorCode::Conflict,
+                        "lock '" + lock.name + "' on " + lock.scope + " keeps it; remove the lock first");
+    Deletion plan;
+    LAVANT_TRY(const auto computes, list_computes(context, found->key));
+    for (const StoredCompute& compute : computes) plan.computes.push_back(compute.name());
+    Workspace gone = *found;
+    gone.deleted = true;
+    plan.event.workspace = found->key;
+    plan.event.row = workspace_row(gone, row->row_version, context.ports.clock.now());
+    plan.event.who = call.caller.user;
+    plan.event.containers = app::own_containers(found->key);
+    ports::AssetQuery query{.workspace = found->key, .kind = "codes", .name = {}, .archived = std::nullopt};
+    query.limit = ports::kRowsPerQuery;
+    while (plan.event.containers.size() < kContainersMax) {
+        LAVANT_TRY(const auto codes, context.ports.reader.list_assets(query));
+        for (const Asset& code : codes) {
+            LAVANT_TRY(const Json body, wire::parse_json(code.body));
+            const std::string uri = body["codeUri"].string();
+            if (uri.starts_with("code-")) plan.event.containers.push_back(uri.substr(0, uri.find('/')));
+        }
+        if (std::ssize(codes) < query.limit) break;
+        query.offset += query.limit;
+    }
+    return plan;
+}
+
+HttpResponse accepted(const Context& context, const Call& call) {
+    HttpResponse response;
+    response.status = 202;
+    response.headers.emplace_back(
+        "Location", origin_of(context, call.request) + arm_id(workspace_of(call)) + "/operations/delete");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+void remove_computes_then(Context& context, const SharedCall& call, std::shared_ptr<Deletion> plan) {
+    if (!plan->computes.empty()) {
+        plane::DeleteCompute event;
+        event.workspace = plan->event.workspace;
+        event.name = plan->computes.back();
+        event.who = call->caller.user;
+        plan->computes.pop_back();
+        return post(context, call, std::move(event), [&context, call, plan](const plane::Answer&) {
+            remove_computes_then(context, call, plan);
+        });
+    }
+    post(context, call, plan->event, [&context, call](const plane::Answer&) {
+        context.workspaces.forget(workspace_of(*call));
+        call->respond(accepted(context, *call));
+    });
+}
+
+void remove(Context& context, const SharedCall& call) {
+    auto plan = plan_deletion(context, *call);
+    if (!plan) return call->respond(error_response(plan.error()));
+    // Shared by the steps that follow each other.
+    remove_computes_then(context, call, std::make_shared<Deletion>(std::move(*plan)));
+}
+
+Result<HttpResponse> deletion_status(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
+
+// --- templates ---
+
+Json deployment_view(const Call& call) {
+    const WorkspaceName& name = workspace_of(call);
+    return Json::object(
+        {{"id", "/subscriptions/" + name.subscription + "/resourceGroups/" + name.resource_group +
+                    "/providers/Microsoft.Resources/deployments/" + call.param("deployment")},
+         {"name", call.param("deployment")},
+         {"type", "Microsoft.Resources/deployments"},
+         {"properties", Json::object({{"provisioningState", "Succeeded"},
+                                      {"mode", "Incremental"},
+                                      {"timestamp", "2026-01-01T00:00:00Z"},
+                                      {"outputs", Json::object()}})}});
+}
+
+Result<HttpResponse> show_deployment(Context& /*context*/, const Call& call) {
+    return json_response(200, deployment_view(call));
+}
+
+Result<HttpResponse> deployment_operations(Context& /*context*/, const Call& /*call*/) {
+    return json_response(200, std::string(R"({"value":[]})"));
+}
+
+// The first of these parameters that is given: they are called differently in different releases.
+Json parameter_of(const Json& parameters, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const Json& value = parameters[name]["value"]; !value.is_null()) return value;
+    return {};
+}
+
+void deploy(Context& context, const SharedCall& call) {
+    const auto body = wire::parse_json(call->request.body);
+    if (!body) return call->respond(error_response(body.error()));
+    const Json& parameters = (*body)["properties"]["parameters"];
+    WorkspaceName name{call->param("subscription"), call->param("group"),
+                       parameter_of(parameters, {"workspaceName"}).string()};
+    if (name.name.empty())
+        return call->respond(
+            error_response({ErrorCode::InvalidArgument,
+                            "only the template of azure-ai-ml that makes a workspace can be deployed here",
+                            {}}));
+    Json tags = parameter_of(parameters, {"tagValues"});
+    const Json change = Json::object(
+        {{"tags", tags.is_object() ? std::move(tags) : Json::object()},
+         {"properties", Json::object({{"friendlyName", parameter_of(parameters, {"friendlyName"})},
+                                      {"description", parameter_of(parameters, {"description"})}})}});
+    call->workspace_name = name;
+    make_workspace(context, name, parameter_of(parameters, {"location"}).string(), call->caller.user,
+                   [&context, call, change](const Result<Workspace>& made) {
+                       if (!made) return call->respond(error_response(made.error()));
+                       call->workspace = made->key;
+                       change_workspace(context, call, change, [call] {
+                           call->respond(json_response(201, deployment_view(*call)));
+                       });
+                   });
+}
+
+}  // namespace
+
+void add_workspace_life_routes(Router& router, Context& context) {
+    const std::string group = kGroup;
+    const auto anywhere = [](Route route) {
+        route.any_workspace = true;
+        return route;
+    };
+    router.add("PUT", kWorkspacePattern, anywhere(answer_later(context, Need::Owner, put)));
+    router.add("DELETE", kWorkspacePattern, anywhere(answer_later(context, Need::Owner, remove)));
+    router.add("GET", std::string(kWorkspacePattern) + "/operations/delete",
+               anywhere(answer_now(context, Need::Reader, deletion_status)));
+    router.add("GET", group + kWorkspaces, answer_now(context, Need::Reader, list));
+    router.add("GET", std::string("/subscriptions/{subscription}") + kWorkspaces,
+               answer_now(context, Need::Reader, list));
+    router.add("PUT", group + kDeployments, answer_later(context, Need::Owner, deploy));
+    router.add("GET", group + kDeployments, answer_now(context, Need::Reader, show_deployment));
+    router.add("GET", group + kDeployments + "/operations",
+               answer_now(context, Need::Reader, deployment_operations));
+}
+
+}  // namespace lavant::api
