@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench \
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench openapi \
         dist install uninstall packages-test format clean
 
 help:
@@ -50,6 +50,12 @@ sim-long: bootstrap
 	cmake --build build/release --target lavant-sim
 	printf '%s\n' 1 $$(($(SEEDS) / 2 + 1)) | \
 	    xargs -P 2 -I{} build/release/tests/simulation/lavant-sim --seed {} --count $$(($(SEEDS) / 2))
+
+# After a change of the routes: their description in protocol/.
+openapi: bootstrap
+	cmake --preset dev
+	cmake --build build/dev --target test_api
+	python3 tools/openapi.py --tests build/dev/src/api/test_api
 
 # Bugs that the simulation must find, planted one at a time in a copy of the tree.
 planted: bootstrap
