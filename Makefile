@@ -3,14 +3,14 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench \
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench openapi fuzz-routes \
         dist install uninstall packages-test format clean
 
 help:
 	@echo 'make hello     build and run the first job'
 	@echo 'make test      every test'
 	@echo 'make lavant    build $(BIN)'
-	@echo 'make tsan | fuzz | sim-long | planted | crash | guest | bench    longer checks and figures'
+	@echo 'make tsan | fuzz | fuzz-routes | sim-long | planted | crash | guest | bench    longer checks and figures'
 	@echo 'make install   PREFIX=/usr/local DESTDIR='
 	@echo 'make dist      packages, in build/dist'
 	@echo 'make packages-test    the packages on a Debian 12 without a compiler (root)'
@@ -44,12 +44,26 @@ tsan: bootstrap
 fuzz: bootstrap
 	tools/fuzz.sh
 
+# Requests made from protocol/openapi.json against a real server: no answer may blame the server.
+ROUTE_REQUESTS := 20000
+ROUTE_SEEDS := 1 2 3
+fuzz-routes: lavant venv
+	for seed in $(ROUTE_SEEDS); do \
+	    LAVANT_BIN=$(BIN) build/venv/bin/python tests/conformance/route_fuzz.py --count $(ROUTE_REQUESTS) --seed $$seed \
+	    || exit 1; done
+
 SEEDS := 100000
 sim-long: bootstrap
 	cmake --preset release
 	cmake --build build/release --target lavant-sim
 	printf '%s\n' 1 $$(($(SEEDS) / 2 + 1)) | \
 	    xargs -P 2 -I{} build/release/tests/simulation/lavant-sim --seed {} --count $$(($(SEEDS) / 2))
+
+# After a change of the routes: their description in protocol/.
+openapi: bootstrap
+	cmake --preset dev
+	cmake --build build/dev --target test_api
+	python3 tools/openapi.py --tests build/dev/src/api/test_api
 
 # Bugs that the simulation must find, planted one at a time in a copy of the tree.
 planted: bootstrap

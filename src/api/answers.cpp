@@ -61,6 +61,46 @@ std::string error_body(std::string_view code, const Error& error) {
     return body;
 }
 
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD, for what XML cannot hold
+
+// Of U+FFFE and U+FFFF, which are UTF-8 and yet no characters of XML.
+bool is_no_character(std::string_view text) {
+    return text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+}
+
+// `text` is UTF-8.
+void append_escaped(std::string& out, std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&apos;";
+                break;
+            default:
+                if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') {
+                    out += kReplacement;
+                } else if (is_no_character(text.substr(i))) {
+                    out += kReplacement;
+                    i += 2;
+                } else {
+                    out += c;
+                }
+        }
+    }
+}
+
 }  // namespace
 
 int status_of(ErrorCode code) { return row_of(code).status; }
@@ -103,32 +143,13 @@ ports::HttpResponse no_room_response(const Error& error) {
 std::string xml_escape(std::string_view text) {
     std::string out;
     out.reserve(text.size());
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&apos;";
-                break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') {
-                    out += "\xef\xbf\xbd";
-                } else {
-                    out += c;
-                }
-        }
+    while (true) {
+        const std::size_t valid = valid_utf8_bytes(text);
+        append_escaped(out, text.substr(0, valid));
+        if (valid == text.size()) return out;
+        out += kReplacement;
+        text.remove_prefix(valid + 1);
     }
-    return out;
 }
 
 ports::HttpResponse storage_error(int status, std::string_view code, std::string_view message) {

@@ -27,6 +27,7 @@ class Api final : public ports::HttpApplication {
     // The token a task gets (LoopPorts::make_job_token). Any thread.
     std::string make_job_token(const JobHead& job, int attempt) const;
     Access& access() { return context_.access; }
+    const std::vector<RouteRow>& routes() const { return router_.routes(); }
 
  private:
     void refuse(const Call& call, const Error& error);

@@ -209,6 +209,15 @@ TEST_F(BlobRoutes, RefusesUploadsOnAFullDiskButStillDeletes) {
     EXPECT_EQ(full.call({"DELETE", root_ + "/g", "", {}}).status, 202);
 }
 
+TEST(XmlEscape, MakesTextThatIsAlwaysXml) {
+    EXPECT_EQ(xml_escape("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&apos;");
+    EXPECT_EQ(xml_escape(std::string_view("\0\x1f\t", 3)), "\xef\xbf\xbd\xef\xbf\xbd\t");
+    EXPECT_EQ(xml_escape("\xff<\xc3"), "\xef\xbf\xbd&lt;\xef\xbf\xbd");
+    EXPECT_EQ(xml_escape("\xef\xbf\xbe\xef\xbf\xbf!"), "\xef\xbf\xbd\xef\xbf\xbd!");
+    EXPECT_EQ(xml_escape("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+    EXPECT_EQ(xml_escape(""), "");
+}
+
 TEST(ByteRange, ReadsEveryFormAndTakesNonsenseAsTheWhole) {
     EXPECT_EQ(resolve_range("bytes=-3", 10).offset, 7U);
     EXPECT_EQ(resolve_range("bytes=5-", 10).bytes, 5U);

@@ -82,6 +82,7 @@ void Router::add(std::string_view methods, std::string_view pattern, Route route
     for (const std::string_view method : split(methods, ',')) {
         for (const auto& known : at->methods) CHECK(known.first != method, "this route is there already");
         at->methods.emplace_back(std::string(method), route);
+        rows_.push_back({std::string(method), std::string(pattern), route.need});
     }
 }
 

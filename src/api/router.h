@@ -35,6 +35,13 @@ struct Route {
     bool any_workspace = false;  // the one it names need not be there
 };
 
+// What is there, for those who must know every route: the access table and the description in protocol/.
+struct RouteRow {
+    std::string method;
+    std::string pattern;
+    Need need;
+};
+
 struct Match {
     const Route* route = nullptr;  // nullptr: no such path, or not by this method
     Params params;
@@ -51,10 +58,13 @@ class Router {
     // `methods`: "GET" or "GET,HEAD". A pattern given twice for a method is a broken invariant.
     void add(std::string_view methods, std::string_view pattern, Route route);
     Match match(std::string_view method, std::string_view path) const;
+    // One row per method and pattern, in the order they were added.
+    const std::vector<RouteRow>& routes() const { return rows_; }
 
  private:
     struct Segment;
     std::unique_ptr<Segment> root_;
+    std::vector<RouteRow> rows_;
 };
 
 }  // namespace lavant::api

@@ -64,6 +64,15 @@ TEST_F(RouterTest, NamesTheMethodsOfAPathThatExists) {
     EXPECT_EQ(hit("DELETE", "/a"), "405 GET, HEAD, PUT");
 }
 
+TEST_F(RouterTest, ListsEveryMethodOfEveryPatternWithWhatItNeeds) {
+    add("GET,HEAD", "/a/{x}");
+    router_.add("PUT", "/a/{x}", Route{Need::Owner, [](const std::shared_ptr<Call>&) {}});
+    std::string listed;
+    for (const RouteRow& row : router_.routes())
+        listed += row.method + " " + row.pattern + (row.need == Need::Owner ? " owner\n" : "\n");
+    EXPECT_EQ(listed, "GET /a/{x}\nHEAD /a/{x}\nPUT /a/{x} owner\n");
+}
+
 TEST_F(RouterTest, EndsOnAPathOfAHundredThousandSegments) {
     add("GET", "/{a}/{b}");
     std::string path;

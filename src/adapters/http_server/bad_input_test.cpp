@@ -56,6 +56,17 @@ TEST_F(BadInputTest, MalformedRequestsGetJsonErrors) {
     expect_well();
 }
 
+TEST_F(BadInputTest, ARefusalAfterAHeadRequestHasItsBody) {
+    here.start();
+    TestClient client = here.connect();
+    client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(client.read_reply(true).status, 200);
+    client.send("GET / HTTP/1.1\r\nHost: h\r\na b: c\r\n\r\n");
+    const Reply reply = client.read_reply();
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_TRUE(reply.body.starts_with("{\"error\":")) << reply.body;
+}
+
 TEST_F(BadInputTest, ARefusalArrivesEvenWhileTheClientStillSends) {
     here.start();
     TestClient client = here.connect(Security::Tls);

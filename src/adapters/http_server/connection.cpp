@@ -344,6 +344,7 @@ bool Connection::finish_exchange() {
     }
     reader_.start_next();
     request_begun_ = false;
+    is_head_ = is_http_1_0_ = false;  // a refusal may come before the next head is known
     state_ = State::Head;
     extend(common_.settings.limits.idle);
     if (in_.empty() && !transport_->holds_input()) {

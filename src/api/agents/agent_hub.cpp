@@ -17,10 +17,33 @@ namespace {
 constexpr std::string_view kRoot = "/lavant/v1/nodes/";
 constexpr std::uint64_t kSmallBody = 64U << 10;
 
+std::string_view code_of(int status) {
+    switch (status) {
+        case 400:
+            return "BadRequest";
+        case 401:
+            return "Unauthorized";
+        case 403:
+            return "Forbidden";
+        case 404:
+            return "ResourceNotFound";
+        case 409:
+            return "Conflict";
+        case 503:
+            return "ServiceUnavailable";
+        case 507:
+            return "InsufficientStorage";
+        default:
+            return status < 500 ? "Refused" : "InternalServerError";
+    }
+}
+
 ports::HttpResponse answer(int status, std::string_view message) {
     return {.status = status,
             .headers = {{"Content-Type", "application/json"}},
-            .body = wire::Json::object({{"error", wire::Json::object({{"message", message}})}}).dump()};
+            .body = wire::Json::object(
+                        {{"error", wire::Json::object({{"code", code_of(status)}, {"message", message}})}})
+                        .dump()};
 }
 
 ports::HttpResponse answer(const Error& error) {
