@@ -16,21 +16,21 @@
 #include "cli/git.h"
 #include "cli/job_commands.h"
 #include "cli/job_stream.h"
+#include "cli/session_resolver.h"
 #include "cli/upload.h"
-#include "core/spec/command_job.h"
+#include "core/spec/job.h"
 #include "wire/az_job.h"
 #include "wire/job_file.h"
+#include "wire/job_to_arm.h"
 #include "wire/json.h"
-#include "wire/spec_to_arm.h"
 
 namespace lavant::cli {
 namespace {
 
 using spec::CommandJobSpec;
-using spec::EnvironmentSpec;
+using spec::JobSpec;
 using wire::Json;
 
-constexpr const char* kAnonymousEnvironment = "CliV2AnonymousEnvironment";
 constexpr const char* kPythonHome = "lavant.python_home";
 constexpr std::size_t kExperimentCharsMax = 255;
 
@@ -44,154 +44,29 @@ std::string default_experiment() {
 }
 
 bool uses_host(const CommandJobSpec& job) {
-    const EnvironmentSpec& environment = job.environment;
+    const spec::EnvironmentSpec& environment = job.environment;
     const bool named = !environment.image.empty() || !environment.build_path.empty();
     return job.compute == "local" ||
            (!named && (environment.reference.empty() || environment.reference == "host"));
 }
 
-// The SDK joins digests in an unusual way; the same image must get the same version from both clients.
-std::string anonymous_version(const EnvironmentSpec& environment, const std::string& conda,
-                              ports::Crypto& crypto) {
-    const auto digest = [&crypto](std::string_view text) { return to_hex(crypto.sha256(text)); };
-    std::string joined = digest(environment.image);
-    if (!conda.empty()) {
-        std::string woven;
-        for (const char c : digest(conda)) {
-            if (!woven.empty()) woven += joined;
-            woven += c;
-        }
-        joined = std::move(woven);
-    }
-    return digest(joined);
-}
-
-// Puts one version; true if it was taken, false if another definition has that version already.
-Outcome<bool> put_environment(Session& session, const std::string& path, const Json& body) {
-    const auto made = session.put(path, body);
-    if (made) return true;
-    if (made.error().error.code == ErrorCode::Conflict) return false;
-    return tl::make_unexpected(made.error());
-}
-
-// A named environment without a version: the latest one if it is the same, else the next.
-Outcome<std::string> put_next_version(Session& session, const std::string& container, const Json& body) {
-    std::string latest = "1";
-    std::string next = "1";
-    const auto known = session.get(container);
-    if (known) {
-        latest = known->get("properties.latestVersion").string("1");
-        next = known->get("properties.nextVersion").string("1");
-    } else if (known.error().error.code != ErrorCode::NotFound) {
-        return tl::make_unexpected(known.error());
-    }
-    LAVANT_TRY(const bool same,
-               put_environment(session, container + "/versions/" + percent_encode(latest), body));
-    if (same) return latest;
-    LAVANT_TRY(const bool made,
-               put_environment(session, container + "/versions/" + percent_encode(next), body));
-    if (made) return next;
-    return stop(Exit::Refused, ErrorCode::Conflict,
-                "cannot register the environment: somebody else did at the same time; try again");
-}
-
-class Submission {
- public:
-    Submission(Session& session, Context& context)
-        : session_(session), context_(context), uploader_(session, context.crypto, &context.console) {}
-
-    Uploader& uploader() { return uploader_; }
-    // `code` was read before, so that a broken folder starts no server.
-    Outcome<Json> submit(CommandJobSpec job, const std::optional<Snapshot>& code) {
-        wire::ResolvedJob resolved;
-        if (code) {
-            LAVANT_TRY(resolved.code_id, uploader_.upload_code(*code));
-        }
-        for (const spec::InputSpec& input : job.inputs) {
-            if (input.local_path.empty()) continue;
-            LAVANT_TRY(const Uploader::Uploaded uploaded, uploader_.upload_data(input.local_path));
-            resolved.input_uris[input.name] = uploaded.uri;
-        }
-        LAVANT_TRY(resolved.environment_id, resolve_environment(job));
-        if (!job.compute.empty() && job.compute != "local" && job.compute.find('/') == std::string::npos) {
-            resolved.compute_id = session_.workspace_path("/computes/" + percent_encode(job.compute));
-        }
-        if (uses_host(job) && !job.properties.contains(kPythonHome) &&
-            is_loopback_url(session_.address().url)) {
-            const std::string home = active_python_home(context_);
-            if (!home.empty()) job.properties[kPythonHome] = home;
-        }
-        LAVANT_TRY(const Json body, wire::parse_json(wire::to_arm_body(job, resolved)));
-        return session_.create(session_.job_path(job.name), body);
-    }
-
- private:
-    Outcome<std::string> resolve_environment(const CommandJobSpec& job) {
-        const EnvironmentSpec& environment = job.environment;
-        if (environment.image.empty() && environment.build_path.empty())
-            return std::string{};  // as it was written
-        std::string context_uri;
-        if (!environment.build_path.empty()) {
-            LAVANT_TRY(const Uploader::Uploaded context, uploader_.upload_data(environment.build_path));
-            context_uri = context.url;
-        }
-        LAVANT_TRY(const Json body, wire::parse_json(wire::to_arm_environment(environment, context_uri)));
-        std::string name = environment.name;
-        std::string version = environment.version;
-        if (name.empty()) {
-            name = kAnonymousEnvironment;
-            const std::string conda = body.get("properties.condaFile").string();
-            version = context_uri.empty() ? anonymous_version(environment, conda, context_.crypto)
-                                          : to_hex(context_.crypto.sha256(body.dump()));
-        }
-        const std::string container = session_.workspace_path("/environments/" + percent_encode(name));
-        if (version.empty()) {
-            LAVANT_TRY(version, put_next_version(session_, container, body));
-            return container + "/versions/" + percent_encode(version);
-        }
-        LAVANT_TRY(const bool made,
-                   put_environment(session_, container + "/versions/" + percent_encode(version), body));
-        if (!made && !environment.name.empty()) {
-            return stop(
-                Exit::Refused, ErrorCode::Conflict,
-                fmt::format(
-                    "environment '{}:{}' is registered with another definition; choose another version", name,
-                    version));
-        }
-        return container + "/versions/" + percent_encode(version);
-    }
-
-    Session& session_;
-    Context& context_;
-    Uploader uploader_;
-};
-
 // Whatever is wrong with a job file, it is the user's to put right.
-Outcome<CommandJobSpec> users_to_mend(Result<CommandJobSpec> job) {
+Outcome<JobSpec> users_to_mend(Result<JobSpec> job) {
     if (!job) return tl::make_unexpected(Failure(Exit::Usage, std::move(job).error()));
     return std::move(*job);
 }
 
-Outcome<CommandJobSpec> load(const Context& context, const std::string& file,
-                             const std::vector<std::string>& settings) {
+Outcome<JobSpec> load(const Context& context, const std::string& file,
+                      const std::vector<std::string>& settings) {
     if (file != "-") return users_to_mend(wire::load_job_file(file, settings));
     const auto text = context.person.read_input(limits::kYamlBytes);
     if (!text) return tl::make_unexpected(Failure(Exit::Usage, text.error()));
     return users_to_mend(wire::load_job_text(*text, "standard input", working_folder(), settings));
 }
 
-Outcome<std::optional<Snapshot>> read_code(const CommandJobSpec& job, const Console& console) {
-    if (job.code_local.empty()) return std::nullopt;
-    auto snapshot = take_snapshot(job.code_local);
-    if (!snapshot)
-        return tl::make_unexpected(Failure(Exit::Usage, in("cannot send the code")(snapshot.error())));
-    if (snapshot->files.empty())
-        return stop(Exit::Usage, ErrorCode::InvalidArgument,
-                    "cannot send the code: there is no file in '" + job.code_local +
-                        "', or .amlignore leaves none; remove `code` if the command needs none");
-    const std::string warning = size_warning(*snapshot);
-    if (!warning.empty()) console.err << console.painted(warning, Colour::Yellow) << "\n";
-    return std::optional<Snapshot>(std::move(*snapshot));
+Outcome<Snapshots> read_code(const JobSpec& job, const Console& console) {
+    return read_code_folders([&job](wire::Resolver& resolver) { return wire::to_arm_job(job, resolver); },
+                             console);
 }
 
 Outcome<void> refuse_existing(Session& session, const std::string& name) {
@@ -218,27 +93,35 @@ Outcome<void> check_save_as(const std::string& path) {
 }
 
 struct Prepared {
-    CommandJobSpec job;
-    std::optional<Snapshot> code;
+    JobSpec job;
+    Snapshots code;
     GitState git;
 };
 
 // Everything that can be wrong on this side, before a server is looked for.
-Outcome<Prepared> prepare(Context& context, CommandJobSpec job, const SubmitOptions& options) {
+Outcome<Prepared> prepare(Context& context, JobSpec job, const SubmitOptions& options) {
     Prepared prepared{.job = std::move(job), .code = {}, .git = {}};
     LAVANT_TRY(prepared.code, read_code(prepared.job, context.console));
-    if (!options.name.empty()) prepared.job.name = options.name;
-    if (!prepared.job.name.empty() && !spec::is_job_name(prepared.job.name))
-        return stop(
-            Exit::Usage, ErrorCode::InvalidArgument,
-            fmt::format("cannot call a job '{}': {}", printable(prepared.job.name), spec::kJobNameRule));
-    if (prepared.job.experiment_name.empty())
-        prepared.job.experiment_name = context.config["experiment_name"];
-    if (prepared.job.experiment_name.empty()) prepared.job.experiment_name = default_experiment();
+    spec::JobHead& head = spec::head_of(prepared.job);
+    if (!options.name.empty()) head.name = options.name;
+    if (!head.name.empty() && !spec::is_job_name(head.name))
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("cannot call a job '{}': {}", printable(head.name), spec::kJobNameRule));
+    if (head.experiment_name.empty()) head.experiment_name = context.config["experiment_name"];
+    if (head.experiment_name.empty()) head.experiment_name = default_experiment();
     LAVANT_TRY_VOID(check_save_as(options.save_as));
     prepared.git = read_git(options.git_diff && context.config.flag("git_diff"), context.variable);
-    for (const auto& [key, value] : prepared.git.properties) prepared.job.properties.emplace(key, value);
+    for (const auto& [key, value] : prepared.git.properties) head.properties.emplace(key, value);
     return prepared;
+}
+
+// A job without an environment of its own runs with the interpreter of who submits it, if the server is here.
+void add_python_home(JobSpec& job, const Session& session, const Context& context) {
+    auto* command = std::get_if<CommandJobSpec>(&job);
+    if (command == nullptr || !uses_host(*command) || command->properties.contains(kPythonHome)) return;
+    if (!is_loopback_url(session.address().url)) return;
+    const std::string home = active_python_home(context);
+    if (!home.empty()) command->properties[kPythonHome] = home;
 }
 
 // Beside the job's logs, where a download finds it.
@@ -263,15 +146,17 @@ void say_web(const Console& console, const Json& az_job) {
 Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, const SubmitOptions& options,
                      const Output& output) {
     const Console& console = context.console;
-    if (prepared.job.name.empty()) {
-        prepared.job.name = make_job_name(context.crypto);
+    std::string name = spec::head_of(prepared.job).name;
+    if (name.empty()) {
+        name = make_job_name(context.crypto);
     } else {
-        LAVANT_TRY_VOID(refuse_existing(session, prepared.job.name));
+        LAVANT_TRY_VOID(refuse_existing(session, name));
     }
-    const std::string name = prepared.job.name;
-    Submission submission(session, context);
-    LAVANT_TRY(const Json made, submission.submit(std::move(prepared.job), prepared.code));
-    keep_diff(submission.uploader(), console, name, prepared.git);
+    add_python_home(prepared.job, session, context);
+    SessionResolver resolver(session, context.crypto, console, std::move(prepared.code));
+    LAVANT_TRY(const Json body, resolver.outcome(wire::to_arm_job(prepared.job, resolver)));
+    LAVANT_TRY(const Json made, session.create(session.job_path(name), body));
+    keep_diff(resolver.uploader(), console, name, prepared.git);
     const std::string warning = made.get("properties.lavant.warning").string();
     if (!warning.empty()) console.note("warning: " + printable(warning), Colour::Yellow);
     const Json job = wire::to_az_job(made);
@@ -297,11 +182,37 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
     return exit;
 }
 
+// One folder as an object of its own, several as a list.
+Outcome<void> add_code(Json& result, const Snapshots& code, ports::Crypto& crypto) {
+    Json all = Json::array();
+    for (const auto& [folder, snapshot] : code) {
+        LAVANT_TRY(const std::string hash, content_hash(snapshot, crypto));
+        Json one =
+            Json::object({{"files", snapshot.files.size()}, {"bytes", snapshot.bytes}, {"sha256", hash}});
+        if (code.size() > 1) one.set("folder", folder);
+        all.append(std::move(one));
+    }
+    if (code.size() == 1) result.set("code", all.items()[0]);
+    if (code.size() > 1) result.set("code", std::move(all));
+    return {};
+}
+
+std::string code_summary(const Snapshots& code) {
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;
+    for (const auto& [folder, snapshot] : code) {
+        files += snapshot.files.size();
+        bytes += snapshot.bytes;
+    }
+    if (code.empty()) return "";
+    return fmt::format("; code: {} file{}, {} bytes", files, files == 1 ? "" : "s", bytes);
+}
+
 }  // namespace
 
 Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const CreateOptions& options,
                          const Output& output) {
-    LAVANT_TRY(CommandJobSpec job, load(context, options.file, options.settings));
+    LAVANT_TRY(JobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(Prepared prepared, prepare(context, std::move(job), options));
     LAVANT_TRY(Session session, connect(context, choice));
     return submit(session, context, std::move(prepared), options, output);
@@ -309,7 +220,7 @@ Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const Cre
 
 Outcome<Exit> create_job_from(Context& context, const ServerChoice& choice, const JobText& job,
                               const SubmitOptions& options, const Output& output) {
-    LAVANT_TRY(CommandJobSpec spec,
+    LAVANT_TRY(JobSpec spec,
                users_to_mend(wire::load_job_text(job.text, job.label, job.folder, job.settings)));
     LAVANT_TRY(Prepared prepared, prepare(context, std::move(spec), options));
     LAVANT_TRY(Session session, connect(context, choice));
@@ -320,24 +231,21 @@ Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& 
                         const Output& output) {
     LAVANT_TRY(const Json arm, session.get(session.job_path(options.of)));
     const std::string text = wire::to_job_file(wire::to_az_job(arm)).to_yaml();
-    LAVANT_TRY(CommandJobSpec job, users_to_mend(wire::load_foreign_job_text(text, "job '" + options.of + "'",
-                                                                             options.settings)));
-    if (!options.name.empty()) job.name = options.name;
-    if (job.display_name == options.of) job.display_name.clear();  // It was its name.
-    job.properties["lavant.rerun_of"] = options.of;
+    LAVANT_TRY(JobSpec job, users_to_mend(wire::load_foreign_job_text(text, "job '" + options.of + "'",
+                                                                      options.settings)));
+    spec::JobHead& head = spec::head_of(job);
+    if (!options.name.empty()) head.name = options.name;
+    if (head.display_name == options.of) head.display_name.clear();  // It was its name.
+    head.properties["lavant.rerun_of"] = options.of;
     return submit(session, context, {.job = std::move(job), .code = {}, .git = {}}, options, output);
 }
 
 Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, const Output& output) {
     const Console& console = context.console;
-    LAVANT_TRY(const CommandJobSpec job, load(context, options.file, options.settings));
+    LAVANT_TRY(const JobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
     Json result = Json::object({{"valid", true}});
-    if (code) {
-        LAVANT_TRY(const std::string hash, content_hash(*code, context.crypto));
-        result.set("code",
-                   Json::object({{"files", code->files.size()}, {"bytes", code->bytes}, {"sha256", hash}}));
-    }
+    LAVANT_TRY_VOID(add_code(result, code, context.crypto));
     std::vector<std::string> findings;
     if (options.for_azure) {
         findings = wire::azure_findings(job);
@@ -349,9 +257,7 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, con
         findings, [](const std::string& one) { return one.find(": refused") != std::string::npos; });
     LAVANT_TRY_VOID(print(result, output, console, [&] {
         std::string text = options.file + " is valid";
-        if (code)
-            text += fmt::format("; code: {} file{}, {} bytes", code->files.size(),
-                                code->files.size() == 1 ? "" : "s", code->bytes);
+        text += code_summary(code);
         text += "\n";
         if (options.for_azure && findings.empty()) text += "Azure would take it as it is\n";
         for (const std::string& finding : findings) text += "  azure: " + printable(finding) + "\n";

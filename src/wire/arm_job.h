@@ -1,5 +1,5 @@
 #pragma once
-// A job as it travels in ARM JSON, read on the server. (The CLI's direction is spec_to_arm.h.)
+// A job as it travels in ARM JSON, read on the server. (The CLI's direction is job_to_arm.h.)
 
 #include <cstdint>
 #include <map>

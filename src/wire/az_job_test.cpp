@@ -63,8 +63,10 @@ TEST(AzJob, HasTheWordsOfJobFiles) {
 
 TEST(AzJob, MakesAJobFileThatIsTheSameJob) {
     const std::string text = to_job_file(to_az_job(arm())).to_yaml();
-    const auto job = load_job_text(text, "saved.yml", "/", {});
-    ASSERT_TRUE(job) << job.error().message << "\n" << text;
+    const auto loaded = load_job_text(text, "saved.yml", "/", {});
+    ASSERT_TRUE(loaded) << loaded.error().message << "\n" << text;
+    const auto* job = std::get_if<spec::CommandJobSpec>(&*loaded);
+    ASSERT_NE(job, nullptr);
     EXPECT_EQ(job->name, "");
     EXPECT_EQ(job->display_name, "");  // it was made up from the name
     EXPECT_EQ(job->command, "python a.py");

@@ -5,28 +5,13 @@
 
 #include "base/time.h"
 #include "core/model/size.h"
-#include "wire/spec_to_arm.h"
+#include "wire/sections_to_arm.h"
 
 namespace lavant::wire {
 namespace {
 
 using spec::ComputeSpec;
 using spec::ComputeText;
-
-void set_text(Json& object, std::string_view key, const std::string& value) {
-    if (!value.empty()) object.set(key, value);
-}
-
-template <class T>
-void set_value(Json& object, std::string_view key, const std::optional<T>& value) {
-    if (value) object.set(key, *value);
-}
-
-Json strings_of(const std::map<std::string, std::string>& strings) {
-    Json map = Json::object();
-    for (const auto& [key, value] : strings) map.mutable_members().push_back({key, value});
-    return map;
-}
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -224,7 +209,7 @@ Json to_arm_compute(const ComputeSpec& spec, ComputeText text, const WorkspaceNa
     if (own.size() > 0) properties.set("properties", std::move(own));
     Json body = Json::object();
     set_text(body, "location", spec.location);
-    if (spec.tags) body.set("tags", strings_of(*spec.tags));
+    if (spec.tags) body.set("tags", to_json(*spec.tags));
     if (spec.identity) body.set("identity", identity_of(*spec.identity));
     body.set("properties", std::move(properties));
     return body;

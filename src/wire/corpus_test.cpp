@@ -15,8 +15,8 @@
 #include "wire/arm_compute.h"
 #include "wire/compute_file.h"
 #include "wire/compute_to_arm.h"
+#include "wire/job_to_arm.h"
 #include "wire/json.h"
-#include "wire/spec_to_arm.h"
 #include "wire/yaml.h"
 
 namespace lavant::wire {
@@ -198,7 +198,8 @@ void compare_body(const Expectation& expected, const spec::CommandJobSpec& spec)
     const auto component = parse_yaml(component_text, expected.path);
     ASSERT_TRUE(component) << component.error().message;
     for (const char* key : {"_source", "componentId", "type"}) step.remove(key);
-    const Json body = *parse_json(to_arm_body(spec, {}));
+    Resolver as_written;
+    const Json body = *to_arm_job(spec, as_written);
     EXPECT_EQ(sorted(as_step(body["properties"], step)).pretty(), sorted(step).pretty());
     EXPECT_EQ(body.get("properties.experimentName").text(), spec.experiment_name);
     compare_component(*component, spec, body["properties"]);
@@ -228,6 +229,32 @@ TEST_F(Corpus, CommandJobsAreTakenOrRefusedAsExpectedAndMakeTheRecordedBodies) {
         if (spec) compare_body(expected, *spec);
     }
     EXPECT_GE(jobs, 24);
+}
+
+// A body that is recorded whole, as the wire has it.
+void compare_whole(const Expectation& expected, const spec::JobSpec& job) {
+    const auto recorded = read_file(corpus_folder() + "/rest/" + expected.path + ".json", kFileMost);
+    ASSERT_TRUE(recorded) << recorded.error().message;
+    Resolver as_written;
+    const auto body = to_arm_job(job, as_written);
+    ASSERT_TRUE(body) << body.error().message;
+    EXPECT_EQ(sorted(*body).pretty(), sorted(*parse_json(*recorded)).pretty());
+}
+
+TEST_F(Corpus, SweepsMakeTheRecordedBodies) {
+    int jobs = 0;
+    for (const Expectation& expected : expectations()) {
+        if (expected.kind != "job") continue;
+        const auto document = example(expected);
+        if (!document || spec::job_type_of(*document) != "sweep") continue;
+        SCOPED_TRACE(expected.path);
+        ++jobs;
+        const auto job =
+            spec::parse_job(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
+        EXPECT_EQ(job.has_value(), expected.accepted) << (job ? "accepted" : job.error().message);
+        if (job) compare_whole(expected, *job);
+    }
+    EXPECT_EQ(jobs, 2);
 }
 
 TEST_F(Corpus, CommandComponentsAreTakenOrRefusedAsExpected) {

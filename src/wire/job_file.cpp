@@ -1,6 +1,5 @@
 #include "wire/job_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -8,6 +7,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/model/size.h"
+#include "wire/job_to_arm.h"
 #include "wire/settings.h"
 #include "wire/yaml.h"
 
@@ -28,9 +28,8 @@ spec::PathKind kind_on_disk(const std::string& path) {
     return std::filesystem::is_directory(status) ? spec::PathKind::Folder : spec::PathKind::File;
 }
 
-Result<spec::CommandJobSpec> load_with(std::string_view text, const std::string& label,
-                                       const std::vector<std::string>& sets,
-                                       const spec::ComponentLoader& loader) {
+Result<spec::JobSpec> load_with(std::string_view text, const std::string& label,
+                                const std::vector<std::string>& sets, const spec::ComponentLoader& loader) {
     LAVANT_TRY(Document root, parse_yaml(text, label));
     if (!root.is_map()) {
         return fail(
@@ -38,9 +37,34 @@ Result<spec::CommandJobSpec> load_with(std::string_view text, const std::string&
             "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
     }
     for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_setting(root, setting));
-    auto job = spec::parse_command_job(root, loader);
+    auto job = spec::parse_job(root, loader);
     return std::move(job).map_error(in(label));
 }
+
+// Refuses what would be read from this machine's disk.
+class NoLocalFiles : public Resolver {
+ public:
+    explicit NoLocalFiles(std::string label) : label_(std::move(label)) {}
+    Result<std::string> code(const std::string& written, const std::string& local) override {
+        if (!local.empty()) return refuse();
+        return Resolver::code(written, local);
+    }
+    Result<std::string> environment(const spec::EnvironmentSpec& environment) override {
+        if (!environment.build_path.empty() || !environment.conda_file.empty()) return refuse();
+        return Resolver::environment(environment);
+    }
+    Result<std::string> data(const spec::InputSpec& input) override {
+        if (!input.local_path.empty()) return refuse();
+        return Resolver::data(input);
+    }
+
+ private:
+    tl::unexpected<Error> refuse() const {
+        return fail(ErrorCode::PermissionDenied,
+                    label_ + " names files of the machine it was made on; submit its job file there instead");
+    }
+    std::string label_;
+};
 
 }  // namespace
 
@@ -53,7 +77,7 @@ spec::ComponentLoader disk_loader(std::string folder) {
     return loader;
 }
 
-Result<spec::CommandJobSpec> load_job_file(const std::string& path, const std::vector<std::string>& sets) {
+Result<spec::JobSpec> load_job_file(const std::string& path, const std::vector<std::string>& sets) {
     if (kind_on_disk(path) == spec::PathKind::Folder) {
         return fail(ErrorCode::InvalidArgument,
                     "cannot read '" + path + "': it is a folder; name the job file in it");
@@ -66,13 +90,13 @@ Result<spec::CommandJobSpec> load_job_file(const std::string& path, const std::v
     return load_job_text(text, path, folder, sets);
 }
 
-Result<spec::CommandJobSpec> load_job_text(std::string_view text, const std::string& label,
-                                           const std::string& folder, const std::vector<std::string>& sets) {
+Result<spec::JobSpec> load_job_text(std::string_view text, const std::string& label,
+                                    const std::string& folder, const std::vector<std::string>& sets) {
     return load_with(text, label, sets, disk_loader(folder));
 }
 
-Result<spec::CommandJobSpec> load_foreign_job_text(std::string_view text, const std::string& label,
-                                                   const std::vector<std::string>& sets) {
+Result<spec::JobSpec> load_foreign_job_text(std::string_view text, const std::string& label,
+                                            const std::vector<std::string>& sets) {
     const auto refuse = [](const std::string& path) {
         return fail(ErrorCode::PermissionDenied,
                     "'" + path + "' lies on this machine, and the job is not from here");
@@ -82,34 +106,15 @@ Result<spec::CommandJobSpec> load_foreign_job_text(std::string_view text, const 
     none.load = [refuse](const std::string& path) -> Result<Document> { return refuse(path); };
     none.read_text = [refuse](const std::string& path) -> Result<std::string> { return refuse(path); };
     none.kind_of = [](const std::string&) { return spec::PathKind::Absent; };
-    LAVANT_TRY(spec::CommandJobSpec job, load_with(text, label, sets, none));
-    const bool reads_disk =
-        !job.code_local.empty() || !job.environment.build_path.empty() ||
-        !job.environment.conda_file.empty() ||
-        std::ranges::any_of(job.inputs, [](const auto& one) { return !one.local_path.empty(); });
-    if (reads_disk)
-        return fail(ErrorCode::PermissionDenied,
-                    label + " names files of the machine it was made on; submit its job file there instead");
+    LAVANT_TRY(spec::JobSpec job, load_with(text, label, sets, none));
+    NoLocalFiles resolver(label);
+    LAVANT_TRY_VOID(to_arm_job(job, resolver));
     return job;
 }
 
-std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {
-    std::vector<std::string> findings = spec.beyond_azure;
-    for (const auto& [key, value] : spec.properties) {
-        if (key.starts_with("lavant."))
-            findings.push_back("properties." + key + ": ignored; kept with the job, without effect");
-    }
-    const auto check_name = [&](const std::string& section, const std::string& name) {
-        if (name.find('-') != std::string::npos) {
-            findings.push_back(section + "." + name + ": refused; use letters, digits and '_' in the name");
-        }
-    };
-    for (const spec::InputSpec& input : spec.inputs) check_name("inputs", input.name);
-    for (const spec::OutputSpec& output : spec.outputs) check_name("outputs", output.name);
-    if (spec.compute == "local") {
-        findings.emplace_back(
-            "compute: local runs in a container on the submitter's machine and appears in no workspace");
-    }
+namespace {
+
+void add_command_findings(const spec::CommandJobSpec& spec, std::vector<std::string>& findings) {
     const std::string& tier = spec.queue ? spec.queue->job_tier : std::string();
     if (!tier.empty() && !spec.compute.empty() && spec.compute != "serverless") {
         findings.emplace_back(
@@ -125,6 +130,36 @@ std::vector<std::string> azure_findings(const spec::CommandJobSpec& spec) {
     } else if (!type.empty() && spec.compute.empty()) {
         findings.push_back("resources.instance_type: refused; Azure has no size '" + type + "'");
     }
+}
+
+}  // namespace
+
+std::vector<std::string> azure_findings(const spec::JobSpec& job) {
+    const spec::JobHead& head = spec::head_of(job);
+    std::vector<std::string> findings = head.beyond_azure;
+    for (const auto& [key, value] : head.properties) {
+        if (key.starts_with("lavant."))
+            findings.push_back("properties." + key + ": ignored; kept with the job, without effect");
+    }
+    const auto check_names = [&findings](const std::string& section, const auto& all) {
+        for (const auto& one : all) {
+            if (one.name.find('-') != std::string::npos)
+                findings.push_back(section + "." + one.name +
+                                   ": refused; use letters, digits and '_' in the name");
+        }
+    };
+    std::visit(
+        [&check_names](const auto& one) {
+            if constexpr (requires { one.inputs; }) check_names("inputs", one.inputs);
+            if constexpr (requires { one.outputs; }) check_names("outputs", one.outputs);
+        },
+        job);
+    if (head.compute == "local") {
+        findings.emplace_back(
+            "compute: local runs in a container on the submitter's machine and appears in no workspace");
+    }
+    if (const auto* command = std::get_if<spec::CommandJobSpec>(&job))
+        add_command_findings(*command, findings);
     return findings;
 }
 

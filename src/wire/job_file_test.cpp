@@ -27,19 +27,25 @@ class JobFile : public testing::Test {
     std::string folder_;
 };
 
+Result<spec::CommandJobSpec> load_command_file(const std::string& path,
+                                               const std::vector<std::string>& sets) {
+    LAVANT_TRY(spec::JobSpec job, load_job_file(path, sets));
+    return std::get<spec::CommandJobSpec>(job);
+}
+
 const std::string kJob = "command: echo hi\ncode: src\nenvironment: azureml:e:1\ninputs: {lr: 0.1}\n";
 
 TEST_F(JobFile, LoadsTheFileAndResolvesPathsBesideIt) {
-    const auto job = load_job_file(write("job.yml", kJob), {});
+    const auto job = load_command_file(write("job.yml", kJob), {});
     ASSERT_TRUE(job) << job.error().message;
     EXPECT_EQ(job->code_local, folder_ + "/src");
 }
 
 TEST_F(JobFile, SettingsReplaceAndAddValues) {
     const auto job =
-        load_job_file(write("job.yml", kJob),
-                      {"inputs.lr=0.5", "display_name=a=b", "tags.team=x", "resources.instance_count=2",
-                       "limits={timeout: 5}", "inputs.s='7'", "description="});
+        load_command_file(write("job.yml", kJob),
+                          {"inputs.lr=0.5", "display_name=a=b", "tags.team=x", "resources.instance_count=2",
+                           "limits={timeout: 5}", "inputs.s='7'", "description="});
     ASSERT_TRUE(job) << job.error().message;
     EXPECT_EQ(job->inputs[0].value, "0.5");
     EXPECT_EQ(job->inputs[1].value_type, "string");
@@ -83,7 +89,7 @@ TEST_F(JobFile, FollowsComponentAndCondaFilesRelativeToTheirOwnFolder) {
     write("parts/conda.yml", "name: c\n");
     write("parts/train.yml",
           "type: command\nname: t\ncommand: x\ncode: code\nenvironment: {image: i, conda_file: conda.yml}\n");
-    const auto job = load_job_file(write("job.yml", "component: ./parts/train.yml\n"), {});
+    const auto job = load_command_file(write("job.yml", "component: ./parts/train.yml\n"), {});
     ASSERT_TRUE(job) << job.error().message;
     EXPECT_EQ(job->code_local, folder_ + "/parts/code");
     EXPECT_EQ(job->environment.conda_text, "name: c\n");

@@ -8,8 +8,8 @@
 #include "core/spec/command_job.h"
 #include "wire/arm_job.h"
 #include "wire/job_file.h"
+#include "wire/job_to_arm.h"
 #include "wire/json.h"
-#include "wire/spec_to_arm.h"
 #include "wire/yaml.h"
 
 namespace lavant::wire {
@@ -81,7 +81,14 @@ CommandJobSpec parsed(const std::string& yaml) {
     return job ? std::move(*job) : CommandJobSpec{};
 }
 
-Json body(const std::string& yaml) { return (*parse_json(to_arm_body(parsed(yaml), {})))["properties"]; }
+Json body_of(const CommandJobSpec& job) {
+    Resolver as_written;
+    auto body = to_arm_job(job, as_written);
+    EXPECT_TRUE(body) << body.error().message;
+    return body ? (*body)["properties"] : Json();
+}
+
+Json body(const std::string& yaml) { return body_of(parsed(yaml)); }
 
 const std::string kSmall = "command: echo hi\nenvironment: azureml:e:1\n";
 
@@ -155,9 +162,9 @@ distribution: {type: tensorflow, worker_count: 2}
     // Made by Azure's own client from the same file, less the two inputs only we take (h as 1.0, i).
     const Json expected =
         *parse_json(R"({"jobType":"Command","displayName":"d","description":"q","experimentName":"x",
-"tags":{"a":"b"},"properties":{"p":"q"},"isArchived":false,
+"tags":{"a":"b"},"properties":{"p":"q"},"isArchived":false,"computeId":"c",
 "command":"echo ${{inputs.a}} ${{outputs.o}} ${{name}}",
-"codeId":"./src","environmentId":"e@latest","computeId":"c",
+"codeId":"./src","environmentId":"e@latest",
 "environmentVariables":{"A":"1","B":"2","C":"True"},
 "inputs":{"a":{"jobInputType":"literal","value":"1"},"b":{"jobInputType":"literal","value":"True"},
 "c":{"jobInputType":"literal","value":"0.5"},"d":{"jobInputType":"literal","value":"hi"},
@@ -211,8 +218,13 @@ TEST(JobSpec, IdsOfTheSubmitterReplaceWhatWasWritten) {
     const CommandJobSpec spec = parsed(kSmall + "code: src\ncompute: c\ninputs: {a: {path: ./src}}\n");
     EXPECT_EQ(spec.code_local, "/job/src");
     EXPECT_EQ(spec.inputs[0].local_path, "/job/src");
-    const Json job =
-        (*parse_json(to_arm_body(spec, {"CODE", "ENV", "COMPUTE", {{"a", "azureml://x"}}})))["properties"];
+    struct Ids : Resolver {
+        Result<std::string> code(const std::string&, const std::string&) override { return "CODE"; }
+        Result<std::string> environment(const spec::EnvironmentSpec&) override { return "ENV"; }
+        Result<std::string> data(const spec::InputSpec&) override { return "azureml://x"; }
+        std::string compute(const std::string&) override { return "COMPUTE"; }
+    } ids;
+    const Json job = (*to_arm_job(spec, ids))["properties"];
     EXPECT_EQ(job["codeId"].text(), "CODE");
     EXPECT_EQ(job["environmentId"].text(), "ENV");
     EXPECT_EQ(job["computeId"].text(), "COMPUTE");
@@ -278,7 +290,7 @@ TEST(JobSpec, RefusesWhatCannotWork) {
     check_problem("distribution: {type: mpi, worker_count: 3}\n",
                   "distribution.worker_count@3:27 unknown key");
     check_problem("identity: {type: nobody}\n", "identity.type@3:18 cannot be 'nobody'");
-    check_problem("type: sweep\n", "type@3:7 is 'sweep'; only command jobs");
+    check_problem("type: sweep\n", "type@3:7 is 'sweep', but a command job");
     check_problem("name: a b\n", "name@3:7 a name begins");
     check_problem("compute:\n", "compute@3:1 is empty");
     check_problem("inputs: {a: null}\n", "inputs.a@");
@@ -357,7 +369,7 @@ TEST(JobSpec, ComponentStandsInPlaceOfTheCommand) {
               "python t.py --rate ${{inputs.rate}} --epochs ${{inputs.epochs}}  --out ${{outputs.model}}");
     EXPECT_EQ(job.environment.reference, "e:1");
     EXPECT_EQ(job.resources->instance_count, 2);
-    const Json wire = (*parse_json(to_arm_body(job, {})))["properties"];
+    const Json wire = body_of(job);
     EXPECT_EQ(
         wire["inputs"].dump(),
         R"({"rate":{"jobInputType":"literal","value":"0.2"},"epochs":{"jobInputType":"literal","value":"3"},)"
@@ -452,7 +464,7 @@ services:
     job_service_type: tensor_board
     properties: {logDir: outputs/tblogs}
 )");
-    EXPECT_EQ((*parse_json(to_arm_body(interactive, {})))["properties"]["services"].dump(),
+    EXPECT_EQ(body_of(interactive)["services"].dump(),
               R"({"code_editor":{"jobServiceType":"VSCode"},"notebook":{"jobServiceType":"JupyterLab"},)"
               R"("board":{"jobServiceType":"TensorBoard","properties":{"logDir":"outputs/tblogs"}}})");
     const CommandJobSpec all_fields = parsed(R"(

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "core/spec/command_job.h"
+#include "core/spec/job.h"
+#include "wire/job_to_arm.h"
 #include "wire/json.h"
-#include "wire/spec_to_arm.h"
 #include "wire/yaml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -23,8 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     loader.kind_of = [](const std::string& path) {
         return path.find("yml") == std::string::npos ? spec::PathKind::Folder : spec::PathKind::File;
     };
-    const auto job = spec::parse_command_job(*document, loader);
+    const auto job = spec::parse_job(*document, loader);
     if (!job) return 0;
-    CHECK(wire::parse_json(wire::to_arm_body(*job, {})), "a job that was accepted makes a body that is JSON");
+    wire::Resolver as_written;
+    const auto body = wire::to_arm_job(*job, as_written);
+    CHECK(body && wire::parse_json(body->dump()), "a job that was accepted makes a body that is JSON");
     return 0;
 }

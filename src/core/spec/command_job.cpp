@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "core/model/size.h"
 #include "core/spec/expression.h"
@@ -10,76 +9,10 @@
 
 namespace lavant::spec {
 
-const std::string kJobNameRule =
-    "a name begins with a letter or digit and has only letters, digits, '_' and '-', at most " +
-    std::to_string(limits::kJobNameChars);
-
 namespace {
 
-void read_headline(Fields& fields, CommandJobSpec& spec) {
-    fields.ignore({"$schema"});
-    const std::string type = fields.string("type");
-    if (!type.empty() && type != "command") {
-        fields.problem("type", "is '" + type + "'; only command jobs are supported yet");
-    }
-    spec.name = fields.string("name");
-    if (fields.has("name") && !is_job_name(spec.name)) {
-        fields.problem("name", kJobNameRule);
-    }
-    spec.display_name = fields.string("display_name");
-    spec.experiment_name = fields.string("experiment_name");
-    spec.description = fields.string("description");
-    spec.parent_job_name = fields.string("parent_job_name");
-    spec.tags = fields.string_map("tags");
-    // What the service reports about a job, so it may stand in a file that came from `job show`.
-    fields.ignore({"id", "status", "creation_context", "log_files", "parameters", "resourceGroup"});
-}
-
-void read_properties(Fields& fields, CommandJobSpec& spec) {
-    spec.properties = fields.string_map("properties");
-    const Document* map = fields.map().find("properties");
-    for (const FieldProblem& problem : check_lavant_properties(spec.properties)) {
-        const std::string key = problem.path.substr(std::string_view("properties.").size());
-        const Document* value = map->find(key);
-        fields.problems().add(problem.path, value != nullptr ? value->at : map->at, problem.message);
-    }
-    if (auto retry = parse_retry(spec.properties)) spec.retry = std::move(*retry);
-}
-
-void read_compute(Fields& fields, CommandJobSpec& spec) {
-    const std::string compute = fields.string("compute");
-    if (compute.empty()) return;
-    spec.compute = compute.starts_with("azureml:") ? compute.substr(8) : compute;
-    if (trim(spec.compute).empty() || spec.compute.find_first_of(" <>\t\n") != std::string::npos) {
-        fields.problem(
-            "compute",
-            "'" + compute + "' is not the name of a compute; write azureml:NAME, or nothing for serverless");
-    }
-}
-
-void read_environment_variables(Fields& fields, CommandJobSpec& spec) {
-    const Document* map = fields.find("environment_variables");
-    if (map == nullptr) return;
-    if (!map->is_map()) {
-        fields.problem("environment_variables",
-                       "must be a mapping, but is " + std::string(name_of(map->kind)));
-        return;
-    }
-    for (const Document::Entry& entry : map->entries) {
-        const std::string path = fields.path_of("environment_variables") + "." + entry.key;
-        if (entry.key.empty() || entry.key.find('=') != std::string::npos) {
-            fields.problems().add(path, entry.key_at, "is not a usable name of a variable");
-        } else if (!entry.value.is_scalar()) {
-            fields.problems().add(path, entry.value.at,
-                                  "must be a string, but is " + std::string(name_of(entry.value.kind)));
-        } else {
-            spec.environment_variables[entry.key] = entry.value.is_null() ? "" : entry.value.printed();
-        }
-    }
-}
-
 void read_own_command(Fields& fields, Reading& reading, CommandJobSpec& spec) {
-    read_code(fields, reading, spec);
+    read_code(fields, reading, spec.code, spec.code_local);
     spec.command = fields.string("command");
     if (!fields.has("command")) {
         if (fields.map().is_map())
@@ -133,18 +66,6 @@ void check_reference(const Reference& reference, const CommandJobSpec& spec, Pos
 
 }  // namespace
 
-bool is_job_name(std::string_view name) {
-    if (name.size() > limits::kJobNameChars) return false;
-    const auto is_word = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    };
-    if (name.empty() || !is_word(name.front())) return false;
-    for (char c : name) {
-        if (!is_word(c) && c != '_' && c != '-') return false;
-    }
-    return true;
-}
-
 void check_command(const CommandJobSpec& spec, Position at, Problems& problems) {
     if (const auto open = find_unclosed(spec.command))
         problems.add("command", at, "'" + *open + "' is never closed");
@@ -157,10 +78,9 @@ Result<CommandJobSpec> parse_command_job(const Document& document, const Compone
     Problems problems;
     Reading reading{loader, loader.folder, problems, spec.beyond_azure};
     Fields fields(document, "", problems);
-    read_headline(fields, spec);
-    read_properties(fields, spec);
-    read_compute(fields, spec);
-    read_environment_variables(fields, spec);
+    read_head(fields, spec, "command");
+    if (auto retry = parse_retry(spec.properties)) spec.retry = std::move(*retry);
+    spec.environment_variables = read_variables(fields);
     spec.inputs = read_inputs(fields, reading);
     spec.outputs = read_outputs(fields, reading);
     spec.environment = read_environment(fields, reading);

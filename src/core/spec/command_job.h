@@ -1,10 +1,8 @@
 #pragma once
 // A command job as its author wrote it, checked. Only parse_command_job makes one, so nothing behind it
-// checks again. Local paths stay local here: who submits the job uploads them (wire/spec_to_arm.h takes the
-// resulting ids).
+// checks again.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,107 +10,14 @@
 
 #include "base/result.h"
 #include "core/model/job.h"
-#include "core/spec/document.h"
+#include "core/spec/sections.h"
 
 namespace lavant::spec {
 
-struct InputSpec {
-    std::string name;
-    std::string
-        type;  // "literal", or uri_file, uri_folder, mltable, custom_model, mlflow_model, triton_model
-    std::string value;       // of a literal, as the server gets it
-    std::string value_type;  // of a literal: string, integer, number, boolean
-    std::string path;        // of others, as written
-    std::string local_path;  // where that is on this machine; empty if it is not a local path
-    std::string mode;        // "" or ro_mount, rw_mount, download, direct, eval_mount, eval_download
-    std::string datastore;   // where to upload a local path, empty for the default
-};
-
-struct OutputSpec {
-    std::string name;
-    std::string type = "uri_folder";
-    std::string mode;  // "" or rw_mount, upload, direct
-    std::string path;
-    std::string asset_name;
-    std::string asset_version;
-};
-
-struct EnvironmentSpec {
-    // An existing one: "NAME:VERSION", "NAME@LABEL", "azureml://registries/…" or an ARM id, without
-    // `azureml:`.
-    std::string reference;
-    // Or a definition; exactly one of image and build_path is set.
-    std::string name;  // empty: anonymous
-    std::string version;
-    std::string description;
-    std::map<std::string, std::string> tags;
-    std::string image;
-    std::string conda_file;         // its path on this machine, empty if inline or none
-    std::string conda_text;         // its content as text, when it came from a file
-    std::optional<Document> conda;  // its content, when it was written inline
-    std::string build_path;         // on this machine
-    std::string dockerfile_path;    // inside build_path
-    std::string os_type;            // "", "linux", "windows"
-};
-
-struct ResourcesSpec {
-    std::optional<int> instance_count;
-    std::string instance_type;
-    std::vector<std::string> locations;
-    std::optional<Document> properties;
-    std::string shm_size;
-    std::string docker_args;
-    std::vector<std::string> docker_args_list;
-    std::optional<int> max_instance_count;
-};
-
-struct QueueSpec {
-    std::string job_tier;  // "" or Spot, Basic, Standard, Premium
-    std::string priority;  // "" or low, medium, high
-};
-
-struct DistributionSpec {
-    std::string type;  // pytorch, mpi, tensorflow, ray
-    std::optional<int> process_count_per_instance;
-    std::optional<int> worker_count;
-    std::optional<int> parameter_server_count;
-    // ray
-    std::optional<int> port;
-    std::string address;
-    std::optional<bool> include_dashboard;
-    std::optional<int> dashboard_port;
-    std::string head_node_additional_args;
-    std::string worker_node_additional_args;
-};
-
-struct IdentitySpec {
-    std::string type;  // user_identity, managed, aml_token
-    std::string client_id;
-    std::string object_id;
-    std::string resource_id;
-};
-
-struct ServiceSpec {
-    std::string name;
-    std::string type;  // ssh, vs_code, jupyter_lab, tensor_board, custom
-    bool on_all_nodes = false;
-    std::optional<int> port;
-    std::map<std::string, std::string> properties;  // with logDir and sshPublicKeys where given
-    bool uses_seed_spelling = false;                // job_service_type, properties.logDir
-};
-
-struct CommandJobSpec {
-    std::string name;
-    std::string display_name;
-    std::string experiment_name;
-    std::string description;
-    std::string parent_job_name;
-    std::map<std::string, std::string> tags;
-    std::map<std::string, std::string> properties;
+struct CommandJobSpec : JobHead {
     std::string code;        // as written
     std::string code_local;  // the folder on this machine, empty if `code` is none or not local
     std::string command;
-    std::string compute;  // without `azureml:`; empty means serverless
     EnvironmentSpec environment;
     std::map<std::string, std::string> environment_variables;
     std::vector<InputSpec> inputs;
@@ -125,22 +30,6 @@ struct CommandJobSpec {
     std::vector<ServiceSpec> services;
     RetryPolicy retry;
     std::string component;  // the component's name or file, empty if the job has its own command
-    std::vector<std::string>
-        beyond_azure;  // what in the file Azure's own tools would refuse, one sentence each
-};
-
-bool is_job_name(std::string_view name);
-extern const std::string kJobNameRule;
-
-enum class PathKind { Absent, File, Folder };
-
-// How a document's references to other files are followed. Core touches no disk: wire/job_file.cpp reads real
-// files, tests hand out what they like. Paths are joined to the folder of the file that names them.
-struct ComponentLoader {
-    std::string folder;  // of the job file
-    std::function<Result<Document>(const std::string& path)> load;
-    std::function<Result<std::string>(const std::string& path)> read_text;
-    std::function<PathKind(const std::string& path)> kind_of;
 };
 
 // All problems at once in Error::fields, with paths, lines and columns.

@@ -164,7 +164,7 @@ Component read_component(const Document& document, const std::string& path, Read
         }
     }
     component.base.outputs = read_ports(fields, reading);
-    read_code(fields, reading, component.base);
+    read_code(fields, reading, component.base.code, component.base.code_local);
     component.base.command = fields.string("command");
     if (document.is_map() && !fields.has("command")) fields.problem("command", "is missing");
     component.base.environment = read_environment(fields, reading);

@@ -187,19 +187,18 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
     return {};
 }
 
-void read_code(Fields& fields, Reading& reading, CommandJobSpec& spec) {
-    spec.code = fields.string("code");
-    if (spec.code.empty()) {
-        if (const Document* code = fields.find("code"); code != nullptr && code->is_string()) {
+void read_code(Fields& fields, Reading& reading, std::string& code, std::string& local) {
+    code = fields.string("code");
+    if (code.empty()) {
+        const Document* written = fields.find("code");
+        if (written != nullptr && written->is_string())
             fields.problem("code", "is empty; name the folder of the code or remove the line");
-        }
         return;
     }
-    if (is_remote(spec.code)) return;
-    spec.code_local = join_path(reading.folder, without_file_scheme(spec.code));
-    if (reading.loader.kind_of(spec.code_local) == PathKind::Absent) {
-        fields.problem("code", "the code folder '" + spec.code + "' does not exist (looked for " +
-                                   spec.code_local + ")");
+    if (is_remote(code)) return;
+    local = join_path(reading.folder, without_file_scheme(code));
+    if (reading.loader.kind_of(local) == PathKind::Absent) {
+        fields.problem("code", "the code folder '" + code + "' does not exist (looked for " + local + ")");
     }
 }
 

@@ -24,6 +24,12 @@ bool is_remote(std::string_view path);                   // azureml:, https:, wa
 std::string without_file_scheme(std::string_view path);  // "file:./x" is "./x"
 bool is_valid_name(std::string_view name);               // of an input or output
 
+// --- the head of a job ---
+// Everything in JobHead. `type` is what the file's own `type` must be, where it has one.
+void read_head(Fields& fields, JobHead& head, std::string_view type);
+std::string read_compute(Fields& fields, std::string_view key = "compute");  // without `azureml:`
+std::map<std::string, std::string> read_variables(Fields& fields);
+
 // --- inputs and outputs ---
 std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading);
 std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading);
@@ -35,7 +41,8 @@ const std::vector<std::string>& output_modes();
 
 // --- sections ---
 EnvironmentSpec read_environment(Fields& fields, Reading& reading);
-void read_code(Fields& fields, Reading& reading, CommandJobSpec& spec);
+// `code` gets what is written, `local` where that is on this machine.
+void read_code(Fields& fields, Reading& reading, std::string& code, std::string& local);
 std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading);
 std::optional<QueueSpec> read_queue(Fields& fields, Reading& reading);
 std::optional<DistributionSpec> read_distribution(Fields& fields);

@@ -1,17 +1,15 @@
-#include "wire/spec_to_arm.h"
+#include "wire/sections_to_arm.h"
 
 #include <chrono>
 
+#include "base/text.h"
 #include "base/time.h"
-#include "wire/json.h"
 
 namespace lavant::wire {
-namespace {
 
-using spec::CommandJobSpec;
 using spec::Document;
 
-std::string written(const std::string& reference) {
+std::string without_scheme(const std::string& reference) {
     const bool is_name = reference.starts_with("azureml:") && !reference.starts_with("azureml://");
     return is_name ? reference.substr(8) : reference;
 }
@@ -32,11 +30,6 @@ void set_text(Json& object, std::string_view key, const std::string& value) {
     if (!value.empty()) object.set(key, value);
 }
 
-template <class T>
-void set_value(Json& object, std::string_view key, const std::optional<T>& value) {
-    if (value) object.set(key, *value);
-}
-
 std::string wire_mode(const std::string& mode) {
     static const std::map<std::string, std::string> modes = {
         {"ro_mount", "ReadOnlyMount"}, {"rw_mount", "ReadWriteMount"}, {"download", "Download"},
@@ -47,25 +40,30 @@ std::string wire_mode(const std::string& mode) {
     return found == modes.end() ? "" : found->second;
 }
 
-Json inputs_of(const CommandJobSpec& spec, const ResolvedJob& resolved) {
+Result<Json> input_of(const spec::InputSpec& input, Resolver& resolver) {
+    Json value = Json::object({{"jobInputType", input.type}});
+    if (input.type == "literal") {
+        value.set("value", input.value);
+    } else {
+        LAVANT_TRY(std::string uri, resolver.data(input));
+        value.set("uri", std::move(uri));
+    }
+    set_text(value, "mode", wire_mode(input.mode));
+    return value;
+}
+
+Result<Json> inputs_of(const std::vector<spec::InputSpec>& all, Resolver& resolver) {
     Json inputs = Json::object();
-    for (const spec::InputSpec& input : spec.inputs) {
-        Json value = Json::object({{"jobInputType", input.type}});
-        if (input.type == "literal") {
-            value.set("value", input.value);
-        } else {
-            const auto uri = resolved.input_uris.find(input.name);
-            value.set("uri", uri != resolved.input_uris.end() ? uri->second : written(input.path));
-            set_text(value, "mode", wire_mode(input.mode));
-        }
+    for (const spec::InputSpec& input : all) {
+        LAVANT_TRY(Json value, input_of(input, resolver));
         inputs.set(input.name, std::move(value));
     }
     return inputs;
 }
 
-Json outputs_of(const CommandJobSpec& spec) {
+Json outputs_of(const std::vector<spec::OutputSpec>& all) {
     Json outputs = Json::object();
-    for (const spec::OutputSpec& output : spec.outputs) {
+    for (const spec::OutputSpec& output : all) {
         Json value = Json::object({{"jobOutputType", output.type}});
         set_text(value, "uri", output.path);
         set_text(value, "mode", wire_mode(output.mode));
@@ -125,14 +123,14 @@ Json identity_of(const spec::IdentitySpec& identity) {
     return value;
 }
 
-Json services_of(const CommandJobSpec& spec) {
+Json services_of(const std::vector<spec::ServiceSpec>& all) {
     static const std::map<std::string, std::string> names = {{"ssh", "SSH"},
                                                              {"vs_code", "VSCode"},
                                                              {"jupyter_lab", "JupyterLab"},
                                                              {"tensor_board", "TensorBoard"},
                                                              {"custom", "Custom"}};
     Json services = Json::object();
-    for (const spec::ServiceSpec& service : spec.services) {
+    for (const spec::ServiceSpec& service : all) {
         Json value = Json::object({{"jobServiceType", names.at(service.type)}});
         set_value(value, "port", service.port);
         if (service.on_all_nodes) value.set("nodes", Json::object({{"nodesValueType", "All"}}));
@@ -141,8 +139,6 @@ Json services_of(const CommandJobSpec& spec) {
     }
     return services;
 }
-
-}  // namespace
 
 Json to_json(const Document& document) {
     switch (document.kind) {
@@ -169,57 +165,28 @@ Json to_json(const Document& document) {
     return map;
 }
 
-std::string to_arm_body(const CommandJobSpec& spec, const ResolvedJob& resolved) {
-    Json job = Json::object({{"jobType", "Command"}});
-    set_text(job, "displayName", spec.display_name);
-    set_text(job, "description", spec.description);
-    set_text(job, "experimentName", spec.experiment_name);
-    job.set("tags", to_json(spec.tags));
-    job.set("properties", to_json(spec.properties));
-    job.set("isArchived", false);
-    job.set("command", spec.command);
-    set_text(job, "codeId", resolved.code_id.empty() ? written(spec.code) : resolved.code_id);
-    job.set("environmentId",
-            resolved.environment_id.empty() ? spec.environment.reference : resolved.environment_id);
-    set_text(job, "computeId", resolved.compute_id.empty() ? spec.compute : resolved.compute_id);
-    job.set("environmentVariables", to_json(spec.environment_variables));
-    job.set("inputs", inputs_of(spec, resolved));
-    job.set("outputs", outputs_of(spec));
-    if (spec.distribution) job.set("distribution", distribution_of(*spec.distribution));
-    if (spec.resources) job.set("resources", resources_of(*spec.resources));
-    if (spec.timeout_seconds) {
-        const Duration timeout = std::chrono::seconds(*spec.timeout_seconds);
-        job.set("limits",
-                Json::object({{"jobLimitsType", "Command"}, {"timeout", to_iso_duration(timeout)}}));
-    }
-    if (spec.queue) job.set("queueSettings", queue_of(*spec.queue));
-    if (spec.identity) job.set("identity", identity_of(*spec.identity));
-    if (!spec.services.empty()) job.set("services", services_of(spec));
-    set_text(job, "parentJobName", spec.parent_job_name);
-    return Json::object({{"properties", std::move(job)}}).dump();
+std::string iso_seconds(std::int64_t seconds) {
+    const Duration duration = std::chrono::seconds(seconds);
+    return to_iso_duration(duration);
 }
 
-std::string to_arm_environment(const spec::EnvironmentSpec& environment,
-                               const std::string& build_context_uri) {
-    Json value = Json::object();
-    set_text(value, "description", environment.description);
-    value.set("tags", to_json(environment.tags));
-    value.set("properties", Json::object());
-    set_text(value, "image", environment.image);
-    if (environment.conda) {
-        value.set("condaFile", wire::to_json(*environment.conda).to_yaml());
-    } else {
-        set_text(value, "condaFile", environment.conda_text);
-    }
-    if (!environment.build_path.empty()) {
-        Json build = Json::object({{"contextUri", build_context_uri}});
-        build.set("dockerfilePath",
-                  environment.dockerfile_path.empty() ? "Dockerfile" : environment.dockerfile_path);
-        value.set("build", std::move(build));
-    }
-    value.set("osType", environment.os_type == "windows" ? "Windows" : "Linux");
-    value.set("isAnonymous", environment.name.empty());
-    return Json::object({{"properties", std::move(value)}}).dump();
+Result<Json> head_of(const spec::JobHead& job, std::string_view type, Resolver& resolver) {
+    Json head = Json::object({{"jobType", type}});
+    set_text(head, "displayName", job.display_name);
+    set_text(head, "description", job.description);
+    set_text(head, "experimentName", job.experiment_name);
+    head.set("tags", to_json(job.tags));
+    head.set("properties", to_json(job.properties));
+    head.set("isArchived", false);
+    set_text(head, "computeId", job.compute.empty() ? "" : resolver.compute(job.compute));
+    set_text(head, "parentJobName", job.parent_job_name);
+    return head;
+}
+
+Json with_snake_keys(const Json& object) {
+    Json out = Json::object();
+    for (const Json::Member& member : object.members()) out.set(part_words(member.key, '_'), member.value);
+    return out;
 }
 
 }  // namespace lavant::wire

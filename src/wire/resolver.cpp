@@ -1,0 +1,23 @@
+#include "wire/resolver.h"
+
+#include "wire/sections_to_arm.h"
+
+namespace lavant::wire {
+
+Result<std::string> Resolver::code(const std::string& written, const std::string& /*local*/) {
+    return without_scheme(written);
+}
+
+Result<std::string> Resolver::environment(const spec::EnvironmentSpec& environment) {
+    return environment.reference;
+}
+
+Result<std::string> Resolver::data(const spec::InputSpec& input) { return without_scheme(input.path); }
+
+Result<std::string> Resolver::component(const Json& body) {
+    return body.get("properties.componentSpec").dump();
+}
+
+std::string Resolver::compute(const std::string& name) { return name; }
+
+}  // namespace lavant::wire

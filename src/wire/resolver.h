@@ -1,0 +1,27 @@
+#pragma once
+// What the body of a job or component needs from outside: who submits it uploads folders, registers
+// environments and anonymous components, and answers with their ids. This one does nothing of that and
+// answers with what the file says, which is enough to check a file where there is no server.
+
+#include <string>
+
+#include "base/result.h"
+#include "core/spec/sections.h"
+#include "wire/json.h"
+
+namespace lavant::wire {
+
+class Resolver {
+ public:
+    virtual ~Resolver() = default;
+    // `written` as the file has it; `local` is the folder on this machine, empty if it is elsewhere.
+    [[nodiscard]] virtual Result<std::string> code(const std::string& written, const std::string& local);
+    // "" for one that is defined in the file and not registered.
+    [[nodiscard]] virtual Result<std::string> environment(const spec::EnvironmentSpec& environment);
+    [[nodiscard]] virtual Result<std::string> data(const spec::InputSpec& input);
+    // Of a component that a step brings with itself: what its body is; returns the id a step names it by.
+    [[nodiscard]] virtual Result<std::string> component(const Json& body);
+    virtual std::string compute(const std::string& name);
+};
+
+}  // namespace lavant::wire
