@@ -10,6 +10,7 @@
 #include "api/followers.h"
 #include "api/history_routes.h"
 #include "api/job_routes.h"
+#include "api/lineage_routes.h"
 #include "api/lock_routes.h"
 #include "api/own_routes.h"
 #include "api/quota_routes.h"
@@ -98,6 +99,7 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_blob_routes(router_, context_);
     add_quota_routes(router_, context_);
     add_lock_routes(router_, context_);
+    add_lineage_routes(router_, context_);
     add_usage_routes(router_, context_);
     add_own_routes(router_, context_);
     add_size_routes(router_, context_);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/access.h"
 #include "api/bounded_cache.h"
@@ -56,6 +57,7 @@ struct ApiSettings {
     Duration sdk_settle = std::chrono::seconds(1);
     QuotaDefaults quota_defaults = {};           // the plane's own
     std::map<std::string, std::string> mirrors;  // of Azure storage, see data_uris.h
+    std::vector<std::string> notify_hosts;       // webhooks may go there only; none: anywhere
     bool make_workspaces = true;                 // those that an owner names and that are not there
 };
 

@@ -90,6 +90,16 @@ Json error_view(const JobHead& head) {
                                                  {"details", Json::array()}})}});
 }
 
+// The name of its compute.
+std::string target_of(const Job& job) {
+    for (const auto& [key, value] : slice_object(job.body.properties)) {
+        if (key != "computeId" || value.size() < 2) continue;
+        const std::string_view id = value.substr(1, value.size() - 2);
+        return std::string(id.substr(id.rfind('/') + 1));
+    }
+    return "serverless";
+}
+
 JobStatus streamed_status(Context& context, History& history, const Call& call, const JobHead& head) {
     const JobStatus shown = shown_status(context, call, head);
     if (!is_azure_sdk(call.request) || context.settings.sdk_settle == Duration::zero()) return shown;
@@ -106,7 +116,7 @@ Result<HttpResponse> details(History& history, Context& context, const Call& cal
     for (const std::string& warning : {head.warning, head.queue_warning})
         if (!warning.empty()) warnings.append(Json::object({{"message", warning}}));
     Json body = Json::object({{"runId", head.name},
-                              {"target", "serverless"},
+                              {"target", target_of(job)},
                               {"status", name_of(streamed_status(context, history, call, head))},
                               {"startTimeUtc", head.started_at ? Json(to_rfc3339(*head.started_at)) : Json()},
                               {"endTimeUtc", head.ended_at ? Json(to_rfc3339(*head.ended_at)) : Json()},
@@ -123,6 +133,11 @@ std::string type_name(const std::string& type, bool old_release) {
     if (type == "uri_folder") return "UriFolder";
     if (type == "uri_file") return "UriFile";
     return type == "mltable" ? "MLTable" : type;
+}
+
+std::string model_type_name(const std::string& type) {
+    if (type == "mlflow_model") return "MLFlowModel";
+    return type == "triton_model" ? "TritonModel" : "CustomModel";
 }
 
 Json run_view(Context& context, const Call& call, const Job& job) {
@@ -189,6 +204,22 @@ Result<HttpResponse> resolve_uris(Context& context, const Call& call) {
     return json_response(200, Json::object({{"values", std::move(values)}}));
 }
 
+// Outputs that are models: the same places under other names.
+Result<HttpResponse> resolve_model_uris(Context& context, const Call& call) {
+    LAVANT_TRY(const Json ask, wire::parse_json(call.request.body));
+    if (ask["values"].size() > kOutputsPerAsk)
+        return fail(ErrorCode::InvalidArgument, "at most 1000 ids can be resolved at once");
+    Json values = Json::object();
+    for (const Json& id : ask["values"].items()) {
+        LAVANT_TRY(const auto resolved, resolve_output(context, call, id.string()));
+        if (resolved)
+            values.set(id.text(), Json::object({{"path", (*resolved)["uri"]},
+                                                {"uri", (*resolved)["uri"]},
+                                                {"type", model_type_name((*resolved)["type"].string())}}));
+    }
+    return json_response(200, Json::object({{"values", std::move(values)}}));
+}
+
 Result<HttpResponse> get_run(Context& context, const Call& call) {
     LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     return json_response(200, run_view(context, call, job));
@@ -199,9 +230,22 @@ Result<HttpResponse> children(Context& context, const Call& call) {
     return json_response(200, std::string(R"({"value":[]})"));
 }
 
+// Services are kept with their job; nothing starts them yet.
 Result<HttpResponse> service_instances(Context& context, const Call& call) {
-    LAVANT_TRY([[maybe_unused]] const Job job, load_job(context, call.workspace, call.param("name")));
-    return json_response(200, std::string(R"({"instances":{}})"));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
+    LAVANT_TRY(const Json properties, wire::parse_json(job.body.properties));
+    Json instances = Json::object();
+    for (const Json::Member& service : properties["services"].members())
+        instances.set(
+            service.key,
+            Json::object({{"type", service.value["jobServiceType"].string()},
+                          {"port", service.value["port"].is_null() ? Json() : service.value["port"]},
+                          {"status", "NotSupported"},
+                          {"endpoint", service.value["endpoint"].string()},
+                          {"error", "interactive services are not started by this version yet"},
+                          {"properties", service.value["properties"].is_object() ? service.value["properties"]
+                                                                                 : Json::object()}}));
+    return json_response(200, Json::object({{"instances", std::move(instances)}}));
 }
 
 Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
@@ -283,6 +327,9 @@ void add_history_routes(Router& router, Context& context) {
                Route{Need::Contributor, [&context](const SharedCall& call) { edit_run(context, call); }});
     router.add("POST", std::string("/data/v1.0") + kWorkspacePattern + "/dataversion/batchGetResolvedUris",
                answer_now(context, Need::Reader, resolve_uris));
+    router.add("POST",
+               std::string("/modelregistry/v1.0") + kWorkspacePattern + "/models/batchGetResolvedUris",
+               answer_now(context, Need::Reader, resolve_model_uris));
     router.add("GET", "/logs/{token}",
                answer_now(context, Need::Nothing, [history](Context& shared, const Call& call) {
                    return log_file(*history, shared, call);

@@ -101,6 +101,27 @@ std::string next_link(const Context& context, const Call& call, std::int64_t bef
     return link + "%24skip=" + std::to_string(before);
 }
 
+constexpr int kScheduledLookedAt = 10'000;
+
+Result<std::vector<Job>> list_scheduled(Context& context, ports::JobQuery query,
+                                        const std::string& schedule) {
+    const auto wanted = static_cast<std::size_t>(query.limit);
+    query.limit = ports::kRowsPerQuery;
+    std::vector<Job> found;
+    int looked_at = 0;
+    while (found.size() < wanted && looked_at < kScheduledLookedAt) {
+        LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+        for (Job& job : jobs) {
+            ++looked_at;
+            const bool made = own_properties(job.body.properties)[kScheduleProperty].text() == schedule;
+            if (made && found.size() < wanted) found.push_back(std::move(job));
+        }
+        if (std::ssize(jobs) < query.limit) break;
+        query.before_id = jobs.back().head.id.value;
+    }
+    return found;
+}
+
 Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     ports::JobQuery query;
     query.workspace = call.workspace;
@@ -110,6 +131,9 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     query.tag = call.request.query_value("tag").value_or(call.request.query_value("tags").value_or(""));
     query.status = call.request.query_value("status").value_or("");
     query.experiment = call.request.query_value("experimentName").value_or("");
+    query.kind = to_lower(call.request.query_value("jobType").value_or(""));
+    // Jobs that a schedule made are found by the property it gave them.
+    const std::string schedule = call.request.query_value("scheduleId").value_or("");
     query.before_id = parse_integer(call.request.query_value("$skip").value_or("0")).value_or(0);
     const std::int64_t top =
         std::max<std::int64_t>(0, parse_integer(call.request.query_value("$top").value_or("0")).value_or(0));
@@ -117,6 +141,9 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
                                                         : std::min<std::int64_t>(top, limits::kListPage));
     query.limit = static_cast<int>(page) + 1;  // one more tells whether there is a next page
     LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+    if (!schedule.empty()) {
+        LAVANT_TRY(jobs, list_scheduled(context, query, schedule));
+    }
     const bool more = jobs.size() > page && (top == 0 || top > static_cast<std::int64_t>(page));
     if (jobs.size() > page) jobs.resize(page);
     std::string body = R"({"value":[)";

@@ -6,6 +6,8 @@
 
 namespace lavant::api {
 
+// The property of a job that names the schedule that made it.
+inline constexpr const char* kScheduleProperty = "azureml.scheduleId";
 inline constexpr const char* kWorkspacePattern =
     "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.MachineLearningServices/"
     "workspaces/"

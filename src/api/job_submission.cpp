@@ -10,11 +10,13 @@
 #include "api/job_view.h"
 #include "api/output_registration.h"
 #include "api/pool_plan.h"
+#include "api/webhooks.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "core/model/launch.h"
 #include "core/spec/command_job.h"
 #include "core/spec/output_path.h"
+#include "core/spec/problems.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
@@ -158,6 +160,15 @@ int priority_of(const std::string& word) {
     return 0;
 }
 
+Result<void> check_notify(const Context& context, const std::map<std::string, std::string>& extra) {
+    const auto notify = extra.find(kNotify);
+    const auto& hosts = context.settings.notify_hosts;
+    if (notify == extra.end() || hosts.empty()) return {};
+    if (std::ranges::find(hosts, host_of_url(notify->second)) != hosts.end()) return {};
+    return fail(ErrorCode::InvalidArgument, "webhooks of this server go to " + spec::listed(hosts) +
+                                                " only; ask an owner (notify_hosts)");
+}
+
 Box<JobHooks> hooks_of(const Launch& launch, const std::map<std::string, std::string>& extra) {
     JobHooks hooks;
     hooks.registers_outputs = std::ranges::any_of(
@@ -237,6 +248,7 @@ static Result<plane::SubmitJob> plan_unsupported(Context& context, const Submiss
     Launch launch = make_launch(ask, job);
     launch.user = ask.user;
     event.job.body.launch = wire::encode_launch(launch);
+    LAVANT_TRY_VOID(check_notify(context, job.extra));
     head.hooks = hooks_of(launch, job.extra);
     return event;
 }
@@ -271,6 +283,8 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     launch.user = ask.user;
     launch.keep_on_failure = own.keep_on_failure;
     launch.confined = own.confined;
+    if (const auto told = check_notify(context, job.extra); !told)
+        add(problems, std::string("properties.properties.") + kNotify, told.error().message);
     if (!own.confined && !ask.is_owner)
         add(problems, "properties.properties.lavant.sandbox",
             "only an owner may run a job unconfined; leave it out, or ask an owner");

@@ -187,7 +187,9 @@ std::string render_job(const Job& job, const JobFrame& frame) {
     if (out.back() != '{') out += ',';
     // azure-ai-ml puts "&tid=..." behind it.
     out += R"("Studio":{"jobServiceType":"Studio","endpoint":)" +
-           json_quote(frame.origin + "/studio?job=" + job.head.name) + "}}}}";
+           json_quote(frame.origin + "/studio?job=" + job.head.name) +
+           R"(},"Tracking":{"jobServiceType":"Tracking","endpoint":)" +
+           json_quote(frame.origin + "/mlflow/v1.0" + arm_id(frame.workspace)) + "}}}}";
     return out;
 }
 

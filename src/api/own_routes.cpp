@@ -7,6 +7,7 @@
 #include "api/job_routes.h"
 #include "api/job_wait.h"
 #include "api/log_stream.h"
+#include "api/webhooks.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "wire/json.h"
@@ -194,6 +195,12 @@ void explain_job(Context& context, const SharedCall& call) {
          [answer_with](const plane::Answer& answer) { answer_with(answer.explanation); });
 }
 
+// What receivers of webhooks check signatures with.
+Result<HttpResponse> webhook_secret(Context& context, const Call& call) {
+    const Webhooks hooks(context.ports.crypto, context.settings.secret);
+    return json_response(200, Json::object({{"secret", hooks.secret_of(call.workspace)}}));
+}
+
 // --- nodes and status ---
 
 Result<HttpResponse> list_nodes(Context& context, const Call& /*call*/) {
@@ -256,6 +263,7 @@ void add_own_routes(Router& router, Context& context) {
     router.add("POST", base + "/keys", later(Need::Owner, create_key));
     router.add("DELETE", base + "/keys/{id}", later(Need::Owner, revoke_key));
     router.add("GET", base + "/jobs", answer_now(context, Need::Reader, look_up_jobs));
+    router.add("GET", base + "/webhooks/secret", answer_now(context, Need::Contributor, webhook_secret));
     router.add("GET", base + "/jobs/{name}/explain", later(Need::Reader, explain_job));
     router.add("GET", base + "/jobs/{name}/wait", later(Need::Reader, start_job_wait));
     router.add("GET", base + "/jobs/{name}/events", later(Need::Reader, start_event_stream));

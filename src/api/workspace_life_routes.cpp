@@ -129,6 +129,19 @@ void remove(Context& context, const SharedCall& call) {
 
 Result<HttpResponse> deletion_status(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
 
+// There are no keys that a client could use: storage is opened by `listSecrets` of a datastore.
+Result<HttpResponse> list_keys(Context& /*context*/, const Call& call) {
+    const std::string group = arm_id(workspace_of(call));
+    return json_response(
+        200, Json::object({{"userStorageResourceId", group.substr(0, group.find("/providers/")) +
+                                                         "/providers/Microsoft.Storage/storageAccounts/" +
+                                                         kStorageAccount},
+                           {"userStorageKey", ""},
+                           {"appInsightsInstrumentationKey", ""}}));
+}
+
+Result<HttpResponse> resync_keys(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
+
 // --- templates ---
 
 Json deployment_view(const Call& call) {
@@ -198,6 +211,10 @@ void add_workspace_life_routes(Router& router, Context& context) {
     router.add("DELETE", kWorkspacePattern, anywhere(answer_later(context, Need::Owner, remove)));
     router.add("GET", std::string(kWorkspacePattern) + "/operations/delete",
                anywhere(answer_now(context, Need::Reader, deletion_status)));
+    router.add("POST", std::string(kWorkspacePattern) + "/listKeys",
+               answer_now(context, Need::Contributor, list_keys));
+    router.add("POST", std::string(kWorkspacePattern) + "/resyncKeys",
+               answer_now(context, Need::Owner, resync_keys));
     router.add("GET", group + kWorkspaces, answer_now(context, Need::Reader, list));
     router.add("GET", std::string("/subscriptions/{subscription}") + kWorkspaces,
                answer_now(context, Need::Reader, list));

@@ -28,7 +28,7 @@ Json workspace_view(const Context& context, const Call& call, const Workspace& w
          {"keyVault", group + "/providers/Microsoft.KeyVault/vaults/lavant"},
          {"applicationInsights", group + "/providers/Microsoft.Insights/components/lavant"},
          {"provisioningState", "Succeeded"},
-         {"publicNetworkAccess", "Disabled"},
+         {"publicNetworkAccess", "Enabled"},
          {"hbiWorkspace", false},
          {"v1LegacyMode", false},
          {"serverlessComputeSettings",

@@ -213,6 +213,12 @@ const std::vector<ConfigKey>& config_keys() {
          "what a server does with sizes that Azure retired: run on the successor, or refuse"},
         {"gpus", ValueKind::Gpus, "LAVANT_GPUS", "", kDetectGpus, false,
          "names of the server's GPUs by commas; none: it has none; auto: those that are found"},
+        {"make_workspaces", ValueKind::Flag, "LAVANT_MAKE_WORKSPACES", "", "true", false,
+         "whether a server makes a workspace when an owner first names it"},
+        {"mirrors", ValueKind::Mirrors, "LAVANT_MIRRORS", "", "", false,
+         "where a server finds data of Azure storage: account/container=/folder, several by blanks"},
+        {"notify_hosts", ValueKind::Words, "LAVANT_NOTIFY_HOSTS", "", "", false,
+         "hosts that webhooks of jobs may go to, by blanks; any if unset"},
     };
     return keys;
 }
@@ -220,6 +226,33 @@ const std::vector<ConfigKey>& config_keys() {
 const ConfigKey* find_config_key(std::string_view name) {
     const auto found = std::ranges::find(config_keys(), name, &ConfigKey::name);
     return found == config_keys().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> parse_words(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t end = text.find_first_of(" ,");
+        if (const std::string_view word = text.substr(0, end); !word.empty()) words.push_back(to_lower(word));
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return words;
+}
+
+Result<std::map<std::string, std::string>> parse_mirrors(std::string_view text) {
+    std::map<std::string, std::string> mirrors;
+    for (const std::string_view word : split(text, ' ')) {
+        if (word.empty()) continue;
+        const std::size_t equals = word.find('=');
+        const std::string_view target = equals == std::string_view::npos ? "" : word.substr(equals + 1);
+        const bool known = target.starts_with('/') || target.starts_with("azureml://datastores/") ||
+                           target.starts_with("https://") || target.starts_with("http://");
+        if (equals == 0 || !known)
+            return fail(ErrorCode::InvalidArgument,
+                        fmt::format("must be account/container=/folder, several by blanks, not '{}'",
+                                    printable(word.substr(0, 80))));
+        mirrors[std::string(word.substr(0, equals))] = target;
+    }
+    return mirrors;
 }
 
 Result<std::string> check_value(const ConfigKey& key, std::string_view text) {
@@ -233,6 +266,11 @@ Result<std::string> check_value(const ConfigKey& key, std::string_view text) {
             if (number && *number >= 0 && *number <= kCountMost) return std::to_string(*number);
             return fail(ErrorCode::InvalidArgument, fmt::format("must be an integer from 0 to {}, not '{}'",
                                                                 kCountMost, printable(text.substr(0, 80))));
+        }
+        case ValueKind::Words:
+        case ValueKind::Mirrors: {
+            if (key.kind == ValueKind::Mirrors) LAVANT_TRY_VOID(parse_mirrors(text));
+            return std::string(text);
         }
         case ValueKind::Gpus: {
             if (equals_ignoring_case(text, kDetectGpus)) return std::string(kDetectGpus);

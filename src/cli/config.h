@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@
 
 namespace lavant::cli {
 
-enum class ValueKind { Name, Path, Choice, Flag, Count, Gpus };
+enum class ValueKind { Name, Path, Choice, Flag, Count, Gpus, Words, Mirrors };
 
 struct ConfigKey {
     std::string_view name;
@@ -94,5 +95,10 @@ struct FileSetting {
 inline constexpr std::string_view kDetectGpus = "auto";  // of a Gpus: those that are found
 inline constexpr const char* kProjectFile = ".lavant.yml";
 inline constexpr std::size_t kConfigBytesMax = 64U << 10;
+
+// "a, b c" to its words.
+std::vector<std::string> parse_words(std::string_view text);
+// "account/container=/folder other=https://place" to pairs.
+[[nodiscard]] Result<std::map<std::string, std::string>> parse_mirrors(std::string_view text);
 
 }  // namespace lavant::cli

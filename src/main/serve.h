@@ -2,6 +2,7 @@
 // `lavant serve`: one process, everything wired.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct ServeOptions {
     std::int64_t events_kept = 1'000'000;  // of the history; the oldest go
     RetiredSizes retired_sizes = RetiredSizes::Substitute;
     std::optional<std::vector<std::string>> gpus = {};  // names of this machine's; left out: what is found
+    bool make_workspaces = true;                        // those that an owner names first
+    std::map<std::string, std::string> mirrors;         // of Azure storage: "account/container" to a place
+    std::vector<std::string> notify_hosts;              // webhooks go there only; none: anywhere
     int ready_fd = -1;  // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
     LogSettings log;
 };

@@ -15,6 +15,7 @@
 #include "adapters/blobs_fs/fs_blob_store.h"
 #include "adapters/crypto_openssl/certificates.h"
 #include "adapters/crypto_openssl/openssl_crypto.h"
+#include "adapters/http_client/beast_client.h"
 #include "adapters/http_server/http_server.h"
 #include "adapters/nodes_local/local_nodes.h"
 #include "adapters/sql/sqlite_reader.h"
@@ -23,6 +24,7 @@
 #include "api/api.h"
 #include "api/first_run.h"
 #include "api/output_registration.h"
+#include "api/webhooks.h"
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
@@ -41,6 +43,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t kWebhookAnswerBytes = 64U << 10;
 constexpr int kCpuOvercommit = 2;
 constexpr std::uint64_t kSpareBytes = 16U << 20;
 constexpr std::uint64_t kStartBytes = 1U << 20;  // what opening the database and the like may take
@@ -101,6 +104,7 @@ class Server::Parts {
     Result<int> listen(int port);
     void reconcile();
     [[nodiscard]] Result<void> sweep_staging();
+    [[nodiscard]] Result<void> notify(const NotifyOfJob& notice);
     void keep_up(Instant now);
     bool is_idle_too_long(Instant now);
     void stop();
@@ -172,7 +176,8 @@ void Server::Parts::make_control() {
                                    std::int64_t outbox) { return hub_->make_enrol_token(node, outbox); },
         .post = post,
         .containers_of =
-            [this](const std::string& workspace) { return app::list_containers(*reader_, workspace); }});
+            [this](const std::string& workspace) { return app::list_containers(*reader_, workspace); },
+        .notify = [this](const NotifyOfJob& notice) { return notify(notice); }});
     loop_ = std::make_unique<app::ControlLoop>(
         app::LoopPorts{
             .store = *store_,
@@ -203,7 +208,10 @@ void Server::Parts::make_control() {
                          .ca_file = options_.tls_certificate.empty() ? certificates_.ca_file : "",
                          .capacity = plane_settings().capacity,
                          .machine = nodes_->capacity(),
-                         .retired_sizes = options_.retired_sizes});
+                         .retired_sizes = options_.retired_sizes,
+                         .mirrors = options_.mirrors,
+                         .notify_hosts = options_.notify_hosts,
+                         .make_workspaces = options_.make_workspaces});
     front_ = std::make_unique<Front>(*api_, *hub_);
 }
 
@@ -287,6 +295,13 @@ Result<std::string> Server::Parts::start() {
                                              .since = clock_.now()}));
     log(Level::Info, "serving", {{"url", url_}, {"data", folder_.root}, {"version", kVersion}});
     return url_;
+}
+
+// A client for each: they are few, and their receivers many.
+Result<void> Server::Parts::notify(const NotifyOfJob& notice) {
+    adapters::BeastClient client({.body_bytes_max = kWebhookAnswerBytes, .user_agent = "lavant-webhook"});
+    const api::Webhooks hooks(*crypto_, crypto_->secret());
+    return api::Webhooks::judge(notice, client.send(hooks.request_for(notice, clock_.now())));
 }
 
 Result<void> Server::Parts::sweep_staging() {

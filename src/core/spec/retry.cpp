@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/spec/command_job.h"
 #include "core/spec/problems.h"
@@ -12,6 +14,8 @@ constexpr std::string_view kSandbox = "lavant.sandbox";
 constexpr std::string_view kPythonHome = "lavant.python_home";
 constexpr std::string_view kRerunOf = "lavant.rerun_of";
 constexpr std::string_view kPreemptionGrace = "lavant.preemption_grace";
+constexpr std::string_view kNotify = "lavant.notify";
+constexpr std::size_t kUrlCharsMost = 2048;
 constexpr std::int64_t kRetriesMost = 100;
 constexpr std::int64_t kGraceSecondsMost = 3600;
 
@@ -72,6 +76,19 @@ std::string check_switch(std::string_view text) {
     return "must be \"true\" or \"false\", not '" + std::string(text) + "'";
 }
 
+// A webhook: who is told of the job's statuses.
+std::string check_url(std::string_view text) {
+    const bool odd = std::ranges::any_of(text, [](char c) {
+        return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0x7f;
+    });
+    const std::size_t scheme = text.starts_with("https://") ? 8 : text.starts_with("http://") ? 7 : 0;
+    const std::string_view host = text.substr(scheme, text.find_first_of("/?#", scheme) - scheme);
+    if (scheme == 0 || host.empty() || odd || text.size() > kUrlCharsMost)
+        return "must be an http or https URL of at most " + std::to_string(kUrlCharsMost) + " characters";
+    if (host.find('@') != std::string_view::npos) return "must not have a user or a password in it";
+    return "";
+}
+
 std::string check_one(const std::string& key, const std::string& value) {
     RetryPolicy unused;
     if (key == kMaxRetries) return read_max_retries(value, unused);
@@ -81,10 +98,12 @@ std::string check_one(const std::string& key, const std::string& value) {
     if (key == kKeepOnFailure || key == kSandbox) return check_switch(value);
     if (key == kPythonHome)
         return value.starts_with('/') ? "" : "must be an absolute path, not '" + value + "'";
+    if (key == kNotify) return check_url(value);
     if (key == kRerunOf) return "";  // says where a job came from, and does nothing
     return "unknown key" +
            suggestion(key, {std::string(kMaxRetries), std::string(kRetryOn), std::string(kKeepOnFailure),
-                            std::string(kSandbox), std::string(kPythonHome), std::string(kPreemptionGrace)});
+                            std::string(kSandbox), std::string(kPythonHome), std::string(kPreemptionGrace),
+                            std::string(kNotify)});
 }
 
 }  // namespace

@@ -37,8 +37,12 @@ Result<void> read_settings(const Context& context, Options& options) {
     LAVANT_TRY(const std::string retired, setting_of(context, "retired_sizes", options.retired_sizes_asked));
     options.retired_sizes = parse_retired_sizes(retired).value_or(RetiredSizes::Substitute);
     LAVANT_TRY(const std::string gpus, setting_of(context, "gpus", options.gpus_asked));
-    if (gpus == cli::kDetectGpus) return {};
-    LAVANT_TRY(options.gpus, parse_gpu_names(gpus));
+    if (gpus != cli::kDetectGpus) {
+        LAVANT_TRY(options.gpus, parse_gpu_names(gpus));
+    }
+    options.make_workspaces = context.config["make_workspaces"] == "true";
+    LAVANT_TRY(options.mirrors, cli::parse_mirrors(context.config["mirrors"]));
+    options.notify_hosts = cli::parse_words(context.config["notify_hosts"]);
     return {};
 }
 
