@@ -82,12 +82,16 @@ Result<Json> log_files(Context& context, const History& history, const Call& cal
     return files;
 }
 
-Json error_view(const JobHead& head) {
-    if (!head.error) return nullptr;
-    return Json::object({{"error", Json::object({{"code", head.error->code},
-                                                 {"message", head.error->message},
+Json error_body(const std::string& code, const std::string& message) {
+    return Json::object({{"error", Json::object({{"code", code},
+                                                 {"message", message},
                                                  {"messageFormat", nullptr},
                                                  {"details", Json::array()}})}});
+}
+
+Json error_view(const JobHead& head) {
+    if (!head.error) return nullptr;
+    return error_body(head.error->code, head.error->message);
 }
 
 // The name of its compute.
@@ -242,7 +246,8 @@ Result<HttpResponse> service_instances(Context& context, const Call& call) {
                           {"port", service.value["port"].is_null() ? Json() : service.value["port"]},
                           {"status", "NotSupported"},
                           {"endpoint", service.value["endpoint"].string()},
-                          {"error", "interactive services are not started by this version yet"},
+                          {"error", error_body("NotSupported",
+                                               "interactive services are not started by this version yet")},
                           {"properties", service.value["properties"].is_object() ? service.value["properties"]
                                                                                  : Json::object()}}));
     return json_response(200, Json::object({{"instances", std::move(instances)}}));
