@@ -104,20 +104,19 @@ Outcome<std::string> Uploader::upload_code(const Snapshot& snapshot) {
     return made["id"].string(version);
 }
 
-Outcome<Uploader::Uploaded> Uploader::upload_data(const std::string& path) {
+Outcome<Uploader::Uploaded> Uploader::upload_data(const std::string& path, const std::string& datastore) {
     LAVANT_TRY(const Snapshot snapshot, take_snapshot(path));
     if (snapshot.files.empty()) {
-        return stop(Exit::Usage, ErrorCode::InvalidArgument,
-                    "the input folder '" + path + "' has no file to send");
+        return stop(Exit::Usage, ErrorCode::InvalidArgument, "the folder '" + path + "' has no file to send");
     }
+    const std::string store = datastore.empty() ? kBlobDatastore : datastore;
     LAVANT_TRY(const std::string hash, object_hash(path, crypto_));
-    LAVANT_TRY(const DatastorePlace target, open_datastore(session_, kBlobDatastore));
+    LAVANT_TRY(const DatastorePlace target, open_datastore(session_, store));
     const std::string place = "LocalUpload/" + hash + "/";
     const std::string prefix = snapshot.is_file ? place : place + snapshot.name + "/";
     LAVANT_TRY_VOID(upload_all(snapshot, target, prefix, {random_guid(crypto_), "1"}));
     const std::string below = place + snapshot.name + (snapshot.is_file ? "" : "/");
-    return Uploaded{fmt::format("azureml://datastores/{}/paths/{}", kBlobDatastore, below),
-                    target.url + "/" + below};
+    return Uploaded{fmt::format("azureml://datastores/{}/paths/{}", store, below), target.url + "/" + below};
 }
 
 Outcome<void> Uploader::upload_artifact(const std::string& blob, std::string bytes) {

@@ -22,10 +22,11 @@ class Uploader {
     [[nodiscard]] Outcome<std::string> upload_code(const Snapshot& snapshot);
 
     struct Uploaded {
-        std::string uri;  // azureml://datastores/workspaceblobstore/paths/LocalUpload/{hash}/{name}
+        std::string uri;  // azureml://datastores/{datastore}/paths/LocalUpload/{hash}/{name}
         std::string url;  // the same place as an https address; both end with a slash for a folder
     };
-    [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path);
+    // `datastore` "": the workspace's own.
+    [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path, const std::string& datastore = {});
 
     // A small file that belongs to a job.
     [[nodiscard]] Outcome<void> upload_artifact(const std::string& blob, std::string bytes);

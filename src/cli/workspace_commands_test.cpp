@@ -82,5 +82,54 @@ TEST(WorkspaceUpdate, RefusesWhatMakesNoSense) {
     EXPECT_TRUE(world.server.requests.empty());
 }
 
+TEST(WorkspaceCreate, PutsItInTheResourceGroup) {
+    World world;
+    world.terminal.variables["LAVANT_ENDPOINT"] = "https://server";
+    world.terminal.variables["LAVANT_TOKEN"] = "key";
+    const std::string path = kWorkspacePath.substr(0, kWorkspacePath.rfind('/')) + "/vision";
+    world.server.on("PUT " + path, 201, R"({"id":")" + path + R"(","name":"vision","properties":{}})");
+    Context context = world.terminal.context(world.server);
+    const auto made = create_workspace(context, {}, {.name = "vision", .tags = {"a=b"}}, {});
+    ASSERT_TRUE(made) << made.error().error.message;
+    EXPECT_EQ(
+        world.server.requests.back().body,
+        R"({"location":"local","tags":{"a":"b"},"properties":{"friendlyName":"vision","description":""}})");
+    EXPECT_EQ(world.terminal.out.str(), "vision  in resource group lavant\n");
+    const auto nameless = create_workspace(context, {}, {.file = world.file("description: x\n")}, {});
+    ASSERT_FALSE(nameless);
+    EXPECT_EQ(nameless.error().exit, Exit::Usage);
+}
+
+TEST(WorkspaceList, ShowsWhichIsInUse) {
+    World world;
+    world.server.on(
+        "GET /subscriptions/00000000-0000-0000-0000-000000000001/providers/"
+        "Microsoft.MachineLearningServices/workspaces",
+        200,
+        R"({"value":[{"id":"/subscriptions/s/resourceGroups/lavant/x","name":"default","properties":{}},)"
+        R"({"id":"/subscriptions/s/resourceGroups/research/x","name":"vision","properties":{}}]})");
+    ASSERT_TRUE(list_workspaces(world.session, world.terminal.console(), false, 0, {}));
+    EXPECT_EQ(world.terminal.out.str(),
+              "NAME     RESOURCE GROUP  IN USE  DESCRIPTION\n"
+              "default  lavant          yes     \n"
+              "vision   research                \n");
+}
+
+TEST(WorkspaceConfig, IsWhatFromConfigReads) {
+    World world;
+    const Context context = world.terminal.context(world.server);
+    const std::string folder = testing::TempDir() + "workspace-config-" + std::to_string(::getpid());
+    ServerChoice choice;
+    choice.workspace.name = "vision";
+    ASSERT_TRUE(write_workspace_config(context, choice, folder));
+    std::ifstream file(folder + "/.azureml/config.json");
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const auto config = wire::parse_json(text);
+    ASSERT_TRUE(config) << text;
+    EXPECT_EQ((*config)["workspace_name"].text(), "vision");
+    EXPECT_EQ((*config)["resource_group"].text(), "lavant");
+    EXPECT_EQ((*config)["subscription_id"].text(), "00000000-0000-0000-0000-000000000001");
+}
+
 }  // namespace
 }  // namespace lavant::cli

@@ -83,6 +83,9 @@ void add_all_families(CommandLine& line) {
     add_submit(line);
     add_job_family(line);
     add_compute_family(line);
+    add_asset_families(line);
+    add_datastore_family(line);
+    add_schedule_family(line);
     add_server_family(line);
     add_key_family(line);
     add_size_family(line);
@@ -112,6 +115,9 @@ int run_cli(const std::vector<std::string>& given) {
     if (az) {
         add_job_family(line);
         add_compute_family(line);
+        add_asset_families(line);
+        add_datastore_family(line);
+        add_schedule_family(line);
         add_workspace_family(line);
         add_lock_family(line, *line.root().get_parent());
         add_az_family(line);

@@ -85,13 +85,6 @@ std::string az_time(std::string_view rfc3339) {
     return std::string(rfc3339.substr(0, rfc3339.size() - 1)) + "+00:00";
 }
 
-Json creation_of(const Json& system) {
-    return Json::object({{"created_at", az_time(system["createdAt"].text())},
-                         {"created_by", system["createdBy"]},
-                         {"created_by_type", system["createdByType"]},
-                         {"last_modified_at", az_time(system["lastModifiedAt"].text())}});
-}
-
 Json limits_of(const Json& limits) {
     Json out = with_snake_keys(limits);
     out.remove("job_limits_type");
@@ -172,6 +165,13 @@ std::string group_of(std::string_view id) {
     return {};
 }
 
+Json az_creation(const Json& system) {
+    return Json::object({{"created_at", az_time(system["createdAt"].text())},
+                         {"created_by", system["createdBy"]},
+                         {"created_by_type", system["createdByType"]},
+                         {"last_modified_at", az_time(system["lastModifiedAt"].text())}});
+}
+
 Json to_az_job(const Json& arm) {
     const Json& properties = arm["properties"];
     Json out = Json::object();
@@ -181,7 +181,7 @@ Json to_az_job(const Json& arm) {
     }
     out.set("name", arm["name"]);
     out.set("id", "azureml:" + arm["id"].string());
-    out.set("creation_context", creation_of(arm["systemData"]));
+    out.set("creation_context", az_creation(arm["systemData"]));
     set_text(out, "resourceGroup", group_of(arm["id"].text()));
     std::ranges::sort(out.mutable_members(), {}, &Json::Member::key);
     return out;

@@ -14,6 +14,9 @@ Json to_az_job(const Json& arm);
 // What of it is the user's, and makes the same job again when it is submitted as a job file.
 Json to_job_file(const Json& az_job);
 
+// `systemData` as az shows it.
+Json az_creation(const Json& system);
+
 // The resource group in an ARM id; "" if there is none.
 std::string group_of(std::string_view id);
 

@@ -250,7 +250,7 @@ TEST(JobSpec, EnvironmentComesInAllItsForms) {
     const auto inline_conda =
         environment("{image: a, conda_file: {name: z, dependencies: [python, {pip: [x]}]}}\n");
     const Json arm = (*parse_json(to_arm_environment(inline_conda, "")))["properties"];
-    EXPECT_EQ(arm["condaFile"].text(), "name: z\ndependencies:\n- python\n- pip:\n  - x\n");
+    EXPECT_EQ(arm["condaFile"].text(), "dependencies:\n- python\n- pip:\n  - x\nname: z\n");
     EXPECT_TRUE(arm["isAnonymous"].boolean());
     EXPECT_EQ((*parse_json(to_arm_environment(from_file, "blob")))["properties"]["build"].dump(),
               R"({"contextUri":"blob","dockerfilePath":"D"})");

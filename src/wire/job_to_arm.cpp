@@ -1,7 +1,9 @@
 #include "wire/job_to_arm.h"
 
 #include "wire/kinds_to_arm.h"
+#include "wire/python_yaml.h"
 #include "wire/sections_to_arm.h"
+#include "wire/yaml.h"
 
 namespace lavant::wire {
 namespace {
@@ -11,6 +13,14 @@ struct ToArm {
     Result<Json> operator()(const spec::CommandJobSpec& job) const { return command_to_arm(job, resolver); }
     Result<Json> operator()(const spec::SweepJobSpec& job) const { return sweep_to_arm(job, resolver); }
 };
+
+// As Azure's client writes it again, whatever the file looked like: its hash names the environment.
+std::string conda_of(const spec::EnvironmentSpec& environment) {
+    if (environment.conda) return python_yaml(*environment.conda);
+    if (environment.conda_text.empty()) return {};
+    const auto document = parse_yaml(environment.conda_text, environment.conda_file);
+    return document ? python_yaml(*document) : environment.conda_text;
+}
 
 }  // namespace
 
@@ -23,21 +33,16 @@ std::string to_arm_environment(const spec::EnvironmentSpec& environment,
                                const std::string& build_context_uri) {
     Json value = Json::object();
     set_text(value, "description", environment.description);
-    value.set("tags", to_json(environment.tags));
-    value.set("properties", Json::object());
+    if (!environment.tags.empty()) value.set("tags", to_json(environment.tags));
     set_text(value, "image", environment.image);
-    if (environment.conda) {
-        value.set("condaFile", wire::to_json(*environment.conda).to_yaml());
-    } else {
-        set_text(value, "condaFile", environment.conda_text);
-    }
+    set_text(value, "condaFile", conda_of(environment));
     if (!environment.build_path.empty()) {
         Json build = Json::object({{"contextUri", build_context_uri}});
-        build.set("dockerfilePath",
-                  environment.dockerfile_path.empty() ? "Dockerfile" : environment.dockerfile_path);
+        set_text(build, "dockerfilePath", environment.dockerfile_path);
         value.set("build", std::move(build));
     }
-    value.set("osType", environment.os_type == "windows" ? "Windows" : "Linux");
+    if (!environment.os_type.empty())
+        value.set("osType", environment.os_type == "windows" ? "Windows" : "Linux");
     value.set("isAnonymous", environment.name.empty());
     return Json::object({{"properties", std::move(value)}}).dump();
 }

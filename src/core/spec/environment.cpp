@@ -126,6 +126,10 @@ EnvironmentSpec read_reference(const Document& value, const std::string& path, R
 
 }  // namespace
 
+EnvironmentSpec read_environment_definition(const Document& map, const std::string& path, Reading& reading) {
+    return read_definition(map, path, reading);
+}
+
 bool is_remote(std::string_view path) { return has_scheme(path) && !path.starts_with("file:"); }
 
 std::string without_file_scheme(std::string_view path) {

@@ -119,7 +119,8 @@ std::map<std::string, std::string> Fields::string_map(std::string_view key) {
 }
 
 void Fields::ignore(std::initializer_list<std::string_view> keys) {
-    for (std::string_view key : keys) known_.emplace_back(key);
+    for (std::string_view key : keys)
+        if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
 }
 
 void Fields::finish() {

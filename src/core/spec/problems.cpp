@@ -23,6 +23,11 @@ std::string one_line(const FieldProblem& problem) {
 void Problems::add(std::string path, Position at, std::string message) {
     if (found_.size() >= kProblemsMost) return;
     if (!file_.empty()) message = "in " + file_ + ": " + message;
+    // A part that two readers look at is wrong once.
+    const bool said = std::ranges::any_of(found_, [&](const FieldProblem& one) {
+        return one.path == path && one.message == message && one.line == at.line && one.column == at.column;
+    });
+    if (said) return;
     found_.push_back({std::move(path), std::move(message), at.line, at.column});
 }
 

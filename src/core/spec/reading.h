@@ -41,6 +41,8 @@ const std::vector<std::string>& output_modes();
 
 // --- sections ---
 EnvironmentSpec read_environment(Fields& fields, Reading& reading);
+// What a mapping defines: inside a job, or as a file of its own.
+EnvironmentSpec read_environment_definition(const Document& map, const std::string& path, Reading& reading);
 // `code` gets what is written, `local` where that is on this machine.
 void read_code(Fields& fields, Reading& reading, std::string& code, std::string& local);
 std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading);

@@ -43,25 +43,9 @@ constexpr std::pair<const char*, Format> kFormats[] = {{"table", Format::Table},
                                                        {"tsv", Format::Tsv},     {"none", Format::None}};
 
 // What else az has: somebody who types it made no slip.
-constexpr std::string_view kOfAzure[] = {"ad",
-                                         "batch-deployment",
-                                         "batch-endpoint",
-                                         "component",
-                                         "connection",
-                                         "data",
-                                         "datastore",
-                                         "environment",
-                                         "feature-store",
-                                         "group",
-                                         "identity",
-                                         "model",
-                                         "registry",
-                                         "role",
-                                         "online-endpoint",
-                                         "online-deployment",
-                                         "schedule",
-                                         "storage",
-                                         "workspace"};
+constexpr std::string_view kOfAzure[] = {
+    "ad",       "batch-deployment", "batch-endpoint", "connection",      "feature-store",     "group",
+    "identity", "registry",         "role",           "online-endpoint", "online-deployment", "storage"};
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
     const auto near = nearest(word, known);

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/text.h"
+#include "cli/asset_commands.h"
 #include "cli/completion.h"
 #include "cli/compute_commands.h"
 #include "core/model/job.h"
@@ -96,6 +97,21 @@ bool names_a_compute(const CLI::App& command) {
            name != "list-sizes" && name != "list-usage";
 }
 
+// Of `data show` and the like: the segment of the server's path that has the names; "" for other commands.
+std::string segment_named_by(const CLI::App& command) {
+    constexpr std::pair<std::string_view, const char*> kFamilies[] = {{"data", "data"},
+                                                                      {"model", "models"},
+                                                                      {"environment", "environments"},
+                                                                      {"component", "components"},
+                                                                      {"datastore", "datastores"},
+                                                                      {"schedule", "schedules"}};
+    const std::string& name = command.get_name();
+    if (command.get_parent() == nullptr || name == "create" || name == "validate") return {};
+    for (const auto& [family, segment] : kFamilies)
+        if (command.get_parent()->get_name() == family) return segment;
+    return {};
+}
+
 }  // namespace
 
 Candidates complete(const CLI::App& root, const std::vector<std::string>& words) {
@@ -123,6 +139,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
         const bool name = before == "-n" || before == "--name";
         found.wants_job = name && names_a_job(*at);
         found.wants_compute = (name && names_a_compute(*at)) || before == "--compute";
+        if (name) found.wants_names = segment_named_by(*at);
         return found;
     }
     if (last.starts_with("-")) {
@@ -132,6 +149,7 @@ Candidates complete(const CLI::App& root, const std::vector<std::string>& words)
     for (const CLI::App* below : commands_below(*at)) offer(below->get_name());
     found.wants_job = names_a_job(*at);
     found.wants_compute = names_a_compute(*at);
+    if (at->get_name() != "list") found.wants_names = segment_named_by(*at);
     return found;
 }
 
@@ -211,6 +229,10 @@ void add_shell_family(CommandLine& line) {
             CommandLine az(Manner::Az);
             add_job_family(az);
             add_compute_family(az);
+            add_asset_families(az);
+            add_datastore_family(az);
+            add_schedule_family(az);
+            add_workspace_family(az);
             add_az_family(az);
             az.add_az_options();
             words.erase(words.begin());
@@ -224,6 +246,11 @@ void add_shell_family(CommandLine& line) {
         }
         if (found.wants_compute) {
             for (std::string& name : cli::known_compute_names(context, line.choice(), last))
+                found.words.push_back(std::move(name));
+        }
+        if (!found.wants_names.empty()) {
+            for (std::string& name :
+                 cli::known_resource_names(context, line.choice(), found.wants_names, last))
                 found.words.push_back(std::move(name));
         }
         for (const std::string& word : found.words) context.console.out << word << "\n";

@@ -14,6 +14,7 @@ struct Candidates {
     std::vector<std::string> words;
     bool wants_job = false;
     bool wants_compute = false;
+    std::string wants_names = {};  // of a workspace's resources: the segment of their path; "" none
 };
 Candidates complete(const CLI::App& root, const std::vector<std::string>& words);
 
