@@ -1,5 +1,5 @@
 #pragma once
-// The two XML documents of the Blob protocol that carry more than an error.
+// The XML documents of the Blob protocol that carry more than an error.
 
 #include <string>
 #include <string_view>
@@ -17,7 +17,13 @@ struct ListView {
 std::string render_blob_list(const ports::BlobListing& listing, const ports::BlobPage& page,
                              const ListView& view);
 
-// Block ids of <BlockList><Latest>id</Latest>…</BlockList>, in order; also Committed and Uncommitted.
-[[nodiscard]] Result<std::vector<std::string>> parse_block_list(std::string_view xml);
+// The containers of the account.
+std::string render_container_list(const std::string& endpoint, const std::string& prefix,
+                                  const std::vector<std::string>& containers);
+
+// Block ids are those of the store, base64url without padding.
+std::string render_block_list(const ports::BlockList& blocks, bool committed, bool uncommitted);
+// Of <BlockList><Latest>id</Latest>…</BlockList>, in order, ids as they are; also Committed and Uncommitted.
+[[nodiscard]] Result<std::vector<ports::BlockRef>> parse_block_list(std::string_view xml);
 
 }  // namespace lavant::api

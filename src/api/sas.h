@@ -1,10 +1,13 @@
 #pragma once
-// Shared access signatures for containers and blobs, made and checked by the documented string-to-sign of
-// service SAS (versions from 2020-12-06 on). What is signed: permissions, times, the resource, the protocol.
+// Shared access signatures: of a container, of one blob, of a folder, and of an account, made and checked by
+// the documented strings-to-sign (versions from 2020-12-06 on).
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/storage_keys.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "ports/crypto.h"
@@ -23,22 +26,33 @@ struct SasAsk {
     std::string container;
     std::string blob;         // "" for requests about the container
     std::string_view any_of;  // one of these permissions is enough: "cw"
+    std::string prefix = {};  // of a listing
+};
+
+struct SasGrant {
+    std::string permissions;
+    std::vector<ports::Header> response_headers;  // those a read is to be answered with
 };
 
 class Sas {
  public:
-    // `account` is the account's name in the signed resource; `key` the raw account key.
-    Sas(ports::Crypto& crypto, std::string account, std::string key)
-        : crypto_(crypto), account_(std::move(account)), key_(std::move(key)) {}
+    // `account` is the account's name in what we sign ourselves.
+    Sas(ports::Crypto& crypto, std::string account, KeyOfContainer key_of)
+        : crypto_(crypto), account_(std::move(account)), key_of_(std::move(key_of)) {}
 
     std::string make(const SasOffer& offer) const;  // a query string: "sv=...&sig=..."
-    // PermissionDenied with the reason. 5 minutes of clock skew are allowed.
-    [[nodiscard]] Result<void> check(const ports::HttpRequest& request, const SasAsk& ask, Instant now) const;
+    // 5 minutes of clock skew are allowed.
+    [[nodiscard]] StorageResult<SasGrant> check(const ports::HttpRequest& request, const SasAsk& ask,
+                                                Instant now) const;
 
  private:
+    bool is_signed(const ports::HttpRequest& request, const SasAsk& ask,
+                   const std::function<std::string(const std::string& account)>& text,
+                   std::string_view signature) const;
+
     ports::Crypto& crypto_;
     std::string account_;
-    std::string key_;
+    KeyOfContainer key_of_;
 };
 
 inline constexpr Duration kClockSkew = std::chrono::minutes(5);

@@ -68,6 +68,21 @@ std::string to_http_date(Instant at) {
     return text.data();
 }
 
+std::optional<Instant> parse_http_date(std::string_view text) {
+    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    if (text.size() != std::string_view("Fri, 02 Jan 2026 03:04:05 GMT").size()) return std::nullopt;
+    const std::size_t month = kMonths.find(text.substr(8, 3));
+    if (month == std::string_view::npos || month % 3 != 0) return std::nullopt;
+    std::array<char, 8> number{};
+    std::snprintf(number.data(), number.size(), "-%02d-", static_cast<int>(month / 3) + 1);
+    std::string rewritten(text.substr(12, 4));
+    rewritten.append(number.data()).append(text.substr(5, 2)).append("T").append(text.substr(17, 8)).append("Z");
+    const std::optional<Instant> at = parse_rfc3339(rewritten);
+    // Whatever weekday it claims.
+    if (!at || to_http_date(*at).substr(4) != text.substr(4)) return std::nullopt;
+    return at;
+}
+
 std::optional<Instant> parse_rfc3339(std::string_view text) {
     std::tm parts{};
     int year = 0;

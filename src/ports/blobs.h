@@ -2,25 +2,71 @@
 // Bulk bytes: blobs in containers, plain files under a folder. Logs are blobs that grow.
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/model/workspace.h"
 
 namespace lavant::ports {
 
+// What is kept of a blob besides its bytes.
+struct BlobFacts {
+    std::map<std::string, std::string> metadata;
+    // By the names of their HTTP headers in lower case: those of kBlobProperties, and kMd5Property.
+    std::map<std::string, std::string> properties;
+};
+inline constexpr std::string_view kBlobProperties[] = {"content-type", "content-encoding", "content-language",
+                                                       "content-disposition", "cache-control"};
+// Base64. Forgotten as soon as the bytes change by another way than through the store.
+inline constexpr const char* kMd5Property = "content-md5";
+
 struct BlobInfo {
     std::string name;
     std::uint64_t bytes = 0;
-    std::string etag;  // changes with the content, without quotes
+    std::string etag;  // changes with the content and the facts, without quotes
     Instant modified_at{};
-    std::string content_type;
     std::map<std::string, std::string> metadata;
+    std::map<std::string, std::string> properties;
+};
+
+struct OpenBlob {
+    BlobInfo info;
+    std::shared_ptr<const Fd> file;  // shared with whoever sends it
+};
+
+// Asked while the blob is locked, with what is there (null: nothing). An error ends the write.
+using BlobCheck = std::function<Result<void>(const BlobInfo* there)>;
+
+struct BlockRef {
+    enum class From { Latest, Committed, Uncommitted };
+    std::string id;
+    From from = From::Latest;
+};
+struct BlockInfo {
+    std::string id;
+    std::uint64_t bytes = 0;
+    bool operator==(const BlockInfo&) const = default;
+};
+struct BlockList {
+    std::vector<BlockInfo> committed;    // in the order in which they make the blob
+    std::vector<BlockInfo> uncommitted;  // sorted by id
+};
+
+struct BlobPut {
+    std::string container;
+    std::string name;
+    std::string source;
+    BlobFacts facts;
+    bool only_if_absent = false;
+    BlobCheck check = {};
 };
 
 struct BlobPage {
@@ -41,9 +87,6 @@ using lavant::kStagingFolder;  // hidden from list()
 // Whether a blob name lies there. Only the staging routes may read or write such names; others refuse them.
 inline bool is_staged(std::string_view name) { return name.substr(0, name.find('/')) == kStagingFolder; }
 
-// A blob's content type travels as this entry of the metadata given to put() and set_metadata().
-inline constexpr std::string_view kContentTypeKey = "content-type";
-
 // Blob names are relative paths: no empty, "." or ".." segment, no NUL; anything else is InvalidArgument.
 // Any thread. What a write acknowledged survives a power cut.
 class BlobStore {
@@ -51,36 +94,58 @@ class BlobStore {
     virtual ~BlobStore() = default;
     [[nodiscard]] virtual Result<void> make_container(const std::string& container) = 0;
     virtual bool has_container(const std::string& container) = 0;
-    // With all that is in it; none there: done.
+    // From now on the container is a folder of the user's own, which must exist: its files are the blobs, and
+    // what is written there are plain files. Not kept over a restart. AlreadyExists: one of ours has the
+    // name.
+    [[nodiscard]] virtual Result<void> map_container(const std::string& container,
+                                                     const std::string& folder) = 0;
+    // With all that is in it; none there: done. A folder of the user's own is unmapped, and stays.
     [[nodiscard]] virtual Result<void> remove_container(const std::string& container) = 0;
-    // Takes the file at `source` (same file system) as the blob, atomically. `only_if_absent`: AlreadyExists.
-    [[nodiscard]] virtual Result<BlobInfo> put(const std::string& container, const std::string& name,
-                                               const std::string& source,
-                                               const std::map<std::string, std::string>& metadata,
-                                               bool only_if_absent) = 0;
+    virtual void unmap_container(const std::string& container) = 0;  // its files stay
+    // Takes the file at `source` as the blob, atomically; one on another file system is copied first.
+    // `only_if_absent`: AlreadyExists.
+    [[nodiscard]] virtual Result<BlobInfo> put(const BlobPut& put) = 0;
+    [[nodiscard]] Result<BlobInfo> put(const std::string& container, const std::string& name,
+                                       const std::string& source,
+                                       const std::map<std::string, std::string>& metadata,
+                                       bool only_if_absent) {
+        return put(BlobPut{container, name, source, {metadata, {}}, only_if_absent});
+    }
+    // The same, many at a time; `done` is called once, from any thread, maybe before this returns.
+    virtual void put_later(BlobPut put, std::function<void(Result<BlobInfo>)> done) = 0;
     [[nodiscard]] virtual Result<BlobInfo> put_bytes(const std::string& container, const std::string& name,
                                                      std::string_view bytes) = 0;
-    [[nodiscard]] virtual Result<BlobInfo> set_metadata(
+    // Each replaces its half of the facts.
+    [[nodiscard]] virtual Result<BlobInfo> set_metadata(const std::string& container, const std::string& name,
+                                                        const std::map<std::string, std::string>& metadata,
+                                                        const BlobCheck& check = {}) = 0;
+    [[nodiscard]] virtual Result<BlobInfo> set_properties(
         const std::string& container, const std::string& name,
-        const std::map<std::string, std::string>& metadata) = 0;
+        const std::map<std::string, std::string>& properties, const BlobCheck& check = {}) = 0;
     [[nodiscard]] virtual Result<std::optional<BlobInfo>> find(const std::string& container,
                                                                const std::string& name) = 0;
-    // The plain file behind a blob that exists.
+    // With the file to read it from, which stays what it is whatever is put in its place.
+    [[nodiscard]] virtual Result<std::optional<OpenBlob>> open(const std::string& container,
+                                                               const std::string& name) = 0;
+    // The plain file behind a blob that exists, of a container of ours.
     virtual std::string path_of(const std::string& container, const std::string& name) = 0;
     [[nodiscard]] virtual Result<BlobPage> list(const BlobListing& listing) = 0;
-    [[nodiscard]] virtual Result<void> remove(const std::string& container, const std::string& name) = 0;
-    // Uncommitted blocks of a blob, then the list that makes them the blob.
+    [[nodiscard]] virtual Result<void> remove(const std::string& container, const std::string& name,
+                                              const BlobCheck& check = {}) = 0;
+    // Uncommitted blocks of a blob, then the list that makes them the blob. Blocks survive a restart of the
+    // server, not one of the machine; a block that is not there is InvalidArgument.
     [[nodiscard]] virtual Result<void> put_block(const std::string& container, const std::string& name,
                                                  const std::string& block_id, const std::string& source) = 0;
-    [[nodiscard]] virtual Result<BlobInfo> put_block_list(const std::string& container,
-                                                          const std::string& name,
-                                                          const std::vector<std::string>& block_ids,
-                                                          bool only_if_absent) = 0;
+    // `put.source` is made here.
+    [[nodiscard]] virtual Result<BlobInfo> put_block_list(BlobPut put,
+                                                          const std::vector<BlockRef>& blocks) = 0;
+    [[nodiscard]] virtual Result<BlockList> list_blocks(const std::string& container,
+                                                        const std::string& name) = 0;
     // Writes `bytes` at `offset` of a growing blob (a log), made if absent; durable when it returns. Bytes
     // that are there already may be written again. A gap before `offset` is Conflict.
     [[nodiscard]] virtual Result<void> append(const std::string& container, const std::string& name,
                                               std::uint64_t offset, std::string_view bytes) = 0;
-    virtual std::string temporary_folder() = 0;  // on the same file system, emptied at start
+    virtual std::string temporary_folder() = 0;  // on the file system of our containers, emptied at start
     // Moves every file below `from` (a folder of blobs) to below `to`, or the blob `from` to the name `to`;
     // what is there is replaced. Repeated calls finish the work; nothing at `from` means that it is done.
     // What cannot be moved stays, is told of, and keeps nothing else back.

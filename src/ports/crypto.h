@@ -22,6 +22,11 @@ class Crypto {
         return sha256(all);
     }
     virtual std::string md5(std::string_view bytes) = 0;  // for Content-MD5 and ETags, never for trust
+    virtual std::string md5_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
+        std::string all;
+        while (const auto chunk = next()) all += *chunk;
+        return md5(all);
+    }
     virtual std::string hmac_sha256(std::string_view key, std::string_view bytes) = 0;
     virtual bool equal_in_constant_time(std::string_view a, std::string_view b) = 0;
     // AES-256-GCM with a key that lies in a file outside the database; `context` is authenticated too.

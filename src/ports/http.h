@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 
 namespace lavant::ports {
@@ -35,6 +36,7 @@ struct FileBody {
     std::string path;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    std::shared_ptr<const Fd> file = nullptr;  // shared with the store; if set, it is read, not the path
 };
 
 struct HttpResponse {

@@ -70,15 +70,15 @@ Result<void> UnsyncedFolders::sync() {
     return {};
 }
 
-Result<Fd> make_folders_beneath(int root, const std::string& path, UnsyncedFolders& unsynced) {
+Result<Fd> make_folders_beneath(int root, const std::string& path, UnsyncedFolders& unsynced, mode_t mode) {
     Fd folder = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
     if (folder) return folder;
     if (errno == ENOTDIR || errno == ELOOP)
         return fail(ErrorCode::Conflict, "a part of '" + path + "' is a blob and cannot be a folder too");
     if (errno != ENOENT || path.empty()) return fail(system_error("open folder '" + path + "'", errno));
     const SplitPath parts = split_path(path);
-    LAVANT_TRY(Fd parent, make_folders_beneath(root, parts.folder, unsynced));
-    if (::mkdirat(parent.get(), parts.base.c_str(), 0700) != 0 && errno != EEXIST)
+    LAVANT_TRY(Fd parent, make_folders_beneath(root, parts.folder, unsynced, mode));
+    if (::mkdirat(parent.get(), parts.base.c_str(), mode) != 0 && errno != EEXIST)
         return fail(system_error("make folder '" + path + "'", errno));
     folder = open_beneath(parent.get(), parts.base, O_RDONLY | O_DIRECTORY);
     if (!folder) return fail(system_error("open folder '" + path + "'", errno));

@@ -32,7 +32,8 @@ class UnsyncedFolders {
 };
 
 // Opens a folder, making what is missing of it. `unsynced` gets the folders in which one was made.
-[[nodiscard]] Result<Fd> make_folders_beneath(int root, const std::string& path, UnsyncedFolders& unsynced);
+[[nodiscard]] Result<Fd> make_folders_beneath(int root, const std::string& path, UnsyncedFolders& unsynced,
+                                              mode_t mode = 0700);
 
 [[nodiscard]] Result<void> sync_fd(int fd, const std::string& what);
 Fd duplicate(int fd);

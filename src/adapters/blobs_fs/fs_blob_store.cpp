@@ -3,31 +3,29 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "adapters/blobs_fs/blob_names.h"
+#include "adapters/blobs_fs/facts.h"
 #include "adapters/blobs_fs/listing.h"
-#include "adapters/blobs_fs/old_blocks.h"
-#include "adapters/blobs_fs/publishing.h"
-#include "base/text.h"
+#include "adapters/blobs_fs/pending_put.h"
 
 namespace lavant::adapters {
-namespace {
 
 using blobs::open_beneath;
 using blobs::sync_fd;
+using fs_blob_store::in_the_way;
+using fs_blob_store::is_folder_at;
+using fs_blob_store::key_of;
+using fs_blob_store::write_error;
 using ports::BlobInfo;
 
-constexpr std::size_t kGrowingFiles = 256;
-constexpr std::size_t kBlocksPerBlob = 50'000;
-constexpr int kRacesMax = 8;
-using blobs::kBlocksSuffix;
-constexpr std::uint64_t kSparePiece = 64U << 10;  // for folders and the like
+namespace fs_blob_store {
 
 Error in_the_way(const std::string& name) {
     return {ErrorCode::Conflict,
@@ -49,89 +47,44 @@ bool is_folder_at(int folder, const std::string& base) {
     return ::fstatat(folder, base.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Copies inside the kernel where the file systems can, by hand where they cannot.
-Result<void> copy_all(int from, int to) {
+Result<void> copy_bytes(int from, int to, std::uint64_t bytes) {
     constexpr std::size_t kChunk = 1U << 20;
-    while (true) {
-        const ssize_t count = ::copy_file_range(from, nullptr, to, nullptr, kChunk, 0);
+    const auto next = [&] { return static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, bytes)); };
+    while (bytes > 0) {
+        const ssize_t count = ::copy_file_range(from, nullptr, to, nullptr, next(), 0);
         if (count == 0) return {};
+        if (count > 0) bytes -= static_cast<std::uint64_t>(count);
         if (count > 0 || errno == EINTR) continue;
         if (errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP && errno != ENOSYS)
             return fail(system_error("copy a block", errno));
         break;
     }
-    std::string buffer(kChunk, '\0');
-    while (true) {
-        const ssize_t count = ::read(from, buffer.data(), buffer.size());
+    std::string buffer(bytes == 0 ? 0 : kChunk, '\0');
+    while (bytes > 0) {
+        const ssize_t count = ::read(from, buffer.data(), next());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return fail(system_error("read a block", errno));
         if (count == 0) return {};
         LAVANT_TRY_VOID(write_all(to, std::string_view(buffer).substr(0, static_cast<std::size_t>(count))));
+        bytes -= static_cast<std::uint64_t>(count);
     }
-}
-
-Result<void> write_growing(blobs::GrowingFile& file, std::uint64_t offset, std::string_view bytes,
-                           const std::string& name) {
-    while (!bytes.empty()) {
-        const ssize_t count =
-            ::pwrite(file.file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return fail(write_error(name, errno));
-        offset += static_cast<std::uint64_t>(count);
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-        file.bytes = std::max(file.bytes, offset);
-    }
-    if (::fdatasync(file.file.get()) != 0) return fail(write_error(name, errno));
     return {};
 }
 
-Error gap_before(const std::string& name, std::uint64_t offset, std::uint64_t end) {
-    return {ErrorCode::Conflict,
-            "cannot append to blob '" + name + "' at " + std::to_string(offset) + ": it ends at " +
-                std::to_string(end) + "; send the bytes between first",
-            {}};
-}
+}  // namespace fs_blob_store
 
-// The folders above may be new too, up to one that is not ours to open.
-Result<void> sync_new_folders(const std::string& root) {
-    LAVANT_TRY_VOID(sync_directory(root));
-    std::string above = parent_of(root);
-    LAVANT_TRY_VOID(sync_directory(above));
-    while (above != parent_of(above) && sync_directory(parent_of(above))) above = parent_of(above);
-    return {};
-}
+namespace {
 
-std::string key_of(const std::string& container, const std::string& name) { return container + "/" + name; }
+constexpr int kRacesMax = 8;
+constexpr std::uint64_t kSparePiece = 64U << 10;  // for folders and the like
+
+std::int64_t now_micros() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1'000;
+}
 
 }  // namespace
-
-FsBlobStore::FsBlobStore(std::string root, Fd folder, Fd metadata, Fd blocks)
-    : root_(std::move(root)),
-      folder_(std::move(folder)),
-      sidecars_(std::move(metadata)),
-      blocks_(std::move(blocks)),
-      syncs_in_order_(blobs::syncs_in_order(folder_.get())),
-      growing_(kGrowingFiles) {}
-
-Result<std::unique_ptr<FsBlobStore>> FsBlobStore::open(const std::string& root) {
-    const bool is_new = !exists(root);
-    LAVANT_TRY_VOID(remove_tree(root + "/.tmp"));
-    for (const char* folder : {"/.tmp", "/.meta", "/.blocks"})
-        LAVANT_TRY_VOID(make_directories(root + folder));
-    LAVANT_TRY(Fd folder, open_file(root, O_RDONLY | O_DIRECTORY));
-    LAVANT_TRY(Fd metadata, open_file(root + "/.meta", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    LAVANT_TRY(Fd blocks, open_file(root + "/.blocks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    // A predecessor may have died between making a folder and syncing it. From here on every folder that is
-    // there is sure, and only those made by this process need a sync.
-    // A new store has no predecessor, and need not wait for what others left to be written to this disk.
-    if (is_new) {
-        LAVANT_TRY_VOID(sync_new_folders(root));
-    } else if (::syncfs(folder.get()) != 0) {
-        return fail(system_error("sync '" + root + "'", errno));
-    }
-    return std::unique_ptr<FsBlobStore>(
-        new FsBlobStore(root, std::move(folder), std::move(metadata), std::move(blocks)));
-}
 
 Result<void> FsBlobStore::make_container(const std::string& container) {
     LAVANT_TRY_VOID(blobs::check_container_name(container));
@@ -140,89 +93,133 @@ Result<void> FsBlobStore::make_container(const std::string& container) {
     return sync_fd(folder_.get(), "container '" + container + "'");
 }
 
-bool FsBlobStore::has_container(const std::string& container) {
-    return blobs::check_container_name(container) && is_folder_at(folder_.get(), container);
-}
+bool FsBlobStore::has_container(const std::string& container) { return containers_.has(container); }
 
-Result<Fd> FsBlobStore::open_container(const std::string& container, const std::string& name) const {
+Result<blobs::Container> FsBlobStore::open_container(const std::string& container,
+                                                     const std::string& name) const {
     LAVANT_TRY_VOID(blobs::check_container_name(container));
     LAVANT_TRY_VOID(blobs::check_blob_name(name));
-    Fd folder = open_beneath(folder_.get(), container, O_RDONLY | O_DIRECTORY);
-    if (folder) return folder;
-    if (errno == ENOENT)
-        return fail(ErrorCode::NotFound,
-                    "no container '" + container + "'; make it before storing blobs in it");
-    return fail(system_error("open container '" + container + "'", errno));
+    return containers_.open(container);
 }
 
 std::mutex& FsBlobStore::lock_of(const std::string& container, const std::string& name) {
     return locks_[std::hash<std::string>{}(key_of(container, name)) % locks_.size()];
 }
 
-Result<void> FsBlobStore::settle() {
+Result<void> FsBlobStore::settle(const blobs::Container& container) {
     if (!unsettled_.exchange(false)) return {};
-    if (::syncfs(folder_.get()) == 0) return {};
+    if (::syncfs(folder_.get()) == 0 && (!container.is_mapped || ::syncfs(container.folder.get()) == 0))
+        return {};
     unsettled_ = true;
     return fail(system_error("sync '" + root_ + "'", errno));
 }
 
-Result<BlobInfo> FsBlobStore::put(const std::string& container, const std::string& name,
-                                  const std::string& source,
-                                  const std::map<std::string, std::string>& metadata, bool only_if_absent) {
-    const std::lock_guard lock(lock_of(container, name));
-    LAVANT_TRY(const auto found, find(container, name));
-    if (found && only_if_absent)
-        return fail(ErrorCode::AlreadyExists,
-                    "blob '" + name + "' exists already in container '" + container + "'");
-    LAVANT_TRY_VOID(open_container(container, name));
-    LAVANT_TRY_VOID(settle());
-    // Before the blob, so that a new one never appears without it.
-    LAVANT_TRY_VOID(sidecars_.write(container, name, metadata));
-    growing_.forget(key_of(container, name));
-    auto stored = put_file(container, name, source, only_if_absent);
-    if (!stored) {
-        unsettled_ = true;
-        return stored;
-    }
-    blobs::add_metadata(*stored, metadata);
-    return stored;
+// --- putting ---
+
+Result<FsBlobStore::Pending> FsBlobStore::prepare(const ports::BlobPut& put) {
+    Pending pending;
+    LAVANT_TRY(pending.container, open_container(put.container, put.name));
+    pending.put = put;
+    pending.source = put.source;
+    LAVANT_TRY(pending.file, open_file(put.source, O_RDONLY | O_NOFOLLOW));
+    struct stat above {};
+    if (::fstat(pending.file.get(), &pending.status) != 0 ||
+        ::fstat(pending.container.folder.get(), &above) != 0)
+        return fail(system_error("look at blob '" + put.name + "'", errno));
+    if (above.st_dev != pending.status.st_dev) LAVANT_TRY_VOID(copy_over(pending));
+    if (pending.container.is_mapped) (void)::fchmod(pending.file.get(), pending.container.file_mode);
+    pending.in_order =
+        pending.container.is_mapped ? blobs::syncs_in_order(pending.container.folder.get()) : syncs_in_order_;
+    pending.info = blobs::describe(put.name, pending.status);
+    const auto md5 = put.facts.properties.find(ports::kMd5Property);
+    if (md5 != put.facts.properties.end() &&
+        !blobs::keep_checksum(pending.file.get(), pending.info.etag, md5->second))
+        pending.md5 = md5->second;
+    return pending;
 }
 
-Result<BlobInfo> FsBlobStore::put_file(const std::string& container, const std::string& name,
-                                       const std::string& source, bool only_if_absent) {
-    LAVANT_TRY(const Fd top, open_container(container, name));
-    LAVANT_TRY(const Fd file, open_file(source, O_RDONLY | O_NOFOLLOW));
-    LAVANT_TRY_VOID(sync_fd(file.get(), "blob '" + name + "'"));
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0) return fail(system_error("look at blob '" + name + "'", errno));
+// Onto the container's own file system, where it can be put into its place by a rename.
+Result<void> FsBlobStore::copy_over(Pending& pending) {
+    LAVANT_TRY(Fd folder, blobs::open_temporary(pending.container));
+    const std::string name = temporary_name();
+    Fd copy = open_beneath(folder.get(), name, O_RDWR | O_CREAT | O_EXCL);
+    if (!copy) return fail(write_error(pending.put.name, errno));
+    pending.source = blobs::path_in(folder, name);
+    pending.copy_folder = std::move(folder);
+    LAVANT_TRY_VOID(fs_blob_store::copy_bytes(pending.file.get(), copy.get())
+                        .map_error(in("cannot store blob '" + pending.put.name + "'")));
+    pending.file = std::move(copy);
+    if (::fstat(pending.file.get(), &pending.status) != 0)
+        return fail(system_error("look at blob '" + pending.put.name + "'", errno));
+    return {};
+}
+
+// The file is synced. What is left to sync are the folders in `pending.unsynced`.
+Result<void> FsBlobStore::place(Pending& pending) {
+    const ports::BlobPut& put = pending.put;
+    const std::lock_guard lock(lock_of(put.container, put.name));
+    if (put.only_if_absent || put.check) {
+        LAVANT_TRY(const auto found, find(put.container, put.name));
+        if (found && put.only_if_absent)
+            return fail(ErrorCode::AlreadyExists,
+                        "blob '" + put.name + "' exists already in container '" + put.container + "'");
+        if (put.check) LAVANT_TRY_VOID(put.check(found ? &*found : nullptr));
+    }
+    LAVANT_TRY_VOID(settle(pending.container));
+    // Before the blob, so that a new one never appears without it.
+    blobs::Metadata side_file = blobs::to_side_file(put.facts, 0);
+    if (!pending.md5.empty()) blobs::add_checksum(side_file, pending.info.etag, pending.md5);
+    LAVANT_TRY_VOID(sidecars_.write(put.container, put.name, side_file));
+    growing_.forget(key_of(put.container, put.name));
+    LAVANT_TRY_VOID(rename_into_place(pending));
+    blobs::add_facts(pending.info, std::move(side_file), pending.file.get());
+    return {};
+}
+
+Result<void> FsBlobStore::rename_into_place(Pending& pending) {
+    const std::string& name = pending.put.name;
     const blobs::SplitPath path = blobs::split_path(name);
     for (int i = 0; i < kRacesMax; ++i) {
         blobs::UnsyncedFolders unsynced;
-        LAVANT_TRY(Fd folder, blobs::make_folders_beneath(top.get(), path.folder, unsynced)
+        LAVANT_TRY(Fd folder, blobs::make_folders_beneath(pending.container.folder.get(), path.folder,
+                                                          unsynced, pending.container.folder_mode)
                                   .map_error(in("cannot store blob '" + name + "'")));
-        const unsigned int flags = only_if_absent ? RENAME_NOREPLACE : 0;
-        if (::renameat2(AT_FDCWD, source.c_str(), folder.get(), path.base.c_str(), flags) == 0) {
+        const unsigned int flags = pending.put.only_if_absent ? RENAME_NOREPLACE : 0;
+        if (::renameat2(AT_FDCWD, pending.source.c_str(), folder.get(), path.base.c_str(), flags) == 0) {
             unsynced.add(std::move(folder));
-            LAVANT_TRY_VOID(syncs_in_order_ ? unsynced.sync_last() : unsynced.sync());
-            return blobs::describe(name, status);
+            pending.unsynced = std::move(unsynced);
+            return {};
         }
         const int error = errno;
+        unsettled_ = true;
         if (is_folder_at(folder.get(), path.base)) {
-            // An empty one is left over from blobs that are gone.
-            if (::unlinkat(folder.get(), path.base.c_str(), AT_REMOVEDIR) == 0) continue;
+            // An empty one is left over from blobs that are gone. In a folder of the user's it is the user's.
+            if (!pending.container.is_mapped &&
+                ::unlinkat(folder.get(), path.base.c_str(), AT_REMOVEDIR) == 0)
+                continue;
             return fail(in_the_way(name));
         }
         if (error == EEXIST) return fail(ErrorCode::AlreadyExists, "blob '" + name + "' exists already");
         // ENOENT: the folder was empty and was removed between the two calls.
-        if (error != ENOENT || !exists(source)) return fail(write_error(name, error));
+        if (error != ENOENT || !exists(pending.source)) return fail(write_error(name, error));
     }
     return fail(ErrorCode::Unavailable,
                 "cannot store blob '" + name + "': its folder keeps vanishing; try again");
 }
 
-std::string FsBlobStore::temporary_path() {
-    return temporary_folder() + "/own-" + std::to_string(++last_temporary_);
+Result<BlobInfo> FsBlobStore::put(const ports::BlobPut& put) {
+    LAVANT_TRY(Pending pending, prepare(put));
+    Result<void> stored = sync_fd(pending.file.get(), "blob '" + put.name + "'");
+    if (stored) stored = place(pending);
+    if (stored) stored = pending.sync_folders();
+    if (stored) return std::move(pending.info);
+    unsettled_ = true;
+    return fail(stored.error());
 }
+
+std::string FsBlobStore::temporary_name() { return "own-" + std::to_string(++last_temporary_); }
+std::string FsBlobStore::temporary_path() { return temporary_folder() + "/" + temporary_name(); }
+std::string FsBlobStore::temporary_folder() { return root_ + "/.tmp"; }
 
 Result<BlobInfo> FsBlobStore::put_bytes(const std::string& container, const std::string& name,
                                         std::string_view bytes) {
@@ -237,258 +234,112 @@ Result<BlobInfo> FsBlobStore::put_bytes_once(const std::string& container, const
     Result<BlobInfo> stored = [&]() -> Result<BlobInfo> {
         LAVANT_TRY(const Fd file, open_file(source, O_WRONLY | O_CREAT | O_EXCL));
         LAVANT_TRY_VOID(write_all(file.get(), bytes));
-        return put(container, name, source, {}, false);
+        return put({container, name, source, {}});
     }();
-    if (!stored) ::unlink(source.c_str());
+    if (!stored || !containers_.mapped_folder(container).empty()) ::unlink(source.c_str());
     return stored;
 }
 
-Result<BlobInfo> FsBlobStore::set_metadata(const std::string& container, const std::string& name,
-                                           const std::map<std::string, std::string>& metadata) {
+// --- facts ---
+
+Result<BlobInfo> FsBlobStore::change_facts(const std::string& container, const std::string& name,
+                                           const ports::BlobCheck& check,
+                                           const std::function<void(ports::BlobFacts&)>& change) {
     const std::lock_guard lock(lock_of(container, name));
-    LAVANT_TRY(auto found, find(container, name));
+    LAVANT_TRY(auto found, open(container, name));
     if (!found) return fail(ErrorCode::NotFound, "no blob '" + name + "' in container '" + container + "'");
-    blobs::Metadata whole = metadata;
-    if (!found->content_type.empty()) whole.emplace(ports::kContentTypeKey, found->content_type);
-    LAVANT_TRY_VOID(sidecars_.write(container, name, whole));
-    blobs::add_metadata(*found, std::move(whole));
-    return std::move(*found);
+    if (check) LAVANT_TRY_VOID(check(&found->info));
+    struct stat status {};
+    if (::fstat(found->file->get(), &status) != 0)
+        return fail(system_error("look at blob '" + name + "'", errno));
+    BlobInfo plain = blobs::describe(name, status);
+    ports::BlobFacts facts{found->info.metadata, found->info.properties};
+    change(facts);
+    LAVANT_TRY(const blobs::Metadata before, sidecars_.read(container, name));
+    const std::int64_t changed = std::max(now_micros(), blobs::last_change(before) + 1);
+    blobs::Metadata side_file = blobs::to_side_file(facts, changed);
+    const std::string md5 = facts.properties[ports::kMd5Property];
+    if (!blobs::keep_checksum(found->file->get(), plain.etag, md5))
+        blobs::add_checksum(side_file, plain.etag, md5);
+    LAVANT_TRY_VOID(sidecars_.write(container, name, side_file));
+    blobs::add_facts(plain, std::move(side_file), found->file->get());
+    return plain;
 }
 
-Result<std::optional<BlobInfo>> FsBlobStore::find(const std::string& container, const std::string& name) {
+Result<BlobInfo> FsBlobStore::set_metadata(const std::string& container, const std::string& name,
+                                           const std::map<std::string, std::string>& metadata,
+                                           const ports::BlobCheck& check) {
+    return change_facts(container, name, check,
+                        [&metadata](ports::BlobFacts& facts) { facts.metadata = metadata; });
+}
+
+Result<BlobInfo> FsBlobStore::set_properties(const std::string& container, const std::string& name,
+                                             const std::map<std::string, std::string>& properties,
+                                             const ports::BlobCheck& check) {
+    return change_facts(container, name, check,
+                        [&properties](ports::BlobFacts& facts) { facts.properties = properties; });
+}
+
+// --- looking ---
+
+Result<std::optional<ports::OpenBlob>> FsBlobStore::open(const std::string& container,
+                                                         const std::string& name) {
     LAVANT_TRY_VOID(blobs::check_container_name(container));
     LAVANT_TRY_VOID(blobs::check_blob_name(name));
-    const Fd file = open_beneath(folder_.get(), key_of(container, name), O_PATH);
-    if (!file && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return std::nullopt;
+    // Not to be held up by a pipe that somebody put there.
+    Fd file = containers_.open_blob(container, name, O_RDONLY | O_NONBLOCK);
+    if (!file && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENXIO))
+        return std::nullopt;
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0)
         return fail(system_error("look at blob '" + name + "'", errno));
     if (!S_ISREG(status.st_mode)) return std::nullopt;
-    BlobInfo blob = blobs::describe(name, status);
-    LAVANT_TRY(auto metadata, sidecars_.read(container, name));
-    blobs::add_metadata(blob, std::move(metadata));
+    ports::OpenBlob blob{blobs::describe(name, status), nullptr};
+    LAVANT_TRY(auto side_file, sidecars_.read(container, name));
+    blobs::add_facts(blob.info, std::move(side_file), file.get());
+    blob.file = std::make_shared<const Fd>(std::move(file));
     return blob;
+}
+
+Result<std::optional<BlobInfo>> FsBlobStore::find(const std::string& container, const std::string& name) {
+    LAVANT_TRY(auto found, open(container, name));
+    if (!found) return std::nullopt;
+    return std::move(found->info);
 }
 
 std::string FsBlobStore::path_of(const std::string& container, const std::string& name) {
     if (!blobs::check_container_name(container) || !blobs::check_blob_name(name)) return "";
-    return root_ + "/" + key_of(container, name);
+    const std::string mapped = containers_.mapped_folder(container);
+    return mapped.empty() ? root_ + "/" + key_of(container, name) : mapped + "/" + name;
 }
 
 Result<ports::BlobPage> FsBlobStore::list(const ports::BlobListing& listing) {
-    LAVANT_TRY(const Fd top, open_container(listing.container, "any"));
-    return blobs::list_blobs(top.get(), listing, sidecars_);
+    LAVANT_TRY(const blobs::Container top, open_container(listing.container, "any"));
+    return blobs::list_blobs(top.folder.get(), listing, sidecars_);
 }
 
-Result<void> FsBlobStore::remove(const std::string& container, const std::string& name) {
+Result<void> FsBlobStore::remove(const std::string& container, const std::string& name,
+                                 const ports::BlobCheck& check) {
     const std::lock_guard lock(lock_of(container, name));
-    LAVANT_TRY(const Fd top, open_container(container, name));
+    LAVANT_TRY(const blobs::Container top, open_container(container, name));
     LAVANT_TRY(const auto found, find(container, name));
     if (!found) return fail(ErrorCode::NotFound, "no blob '" + name + "' in container '" + container + "'");
+    if (check) LAVANT_TRY_VOID(check(&*found));
     growing_.forget(key_of(container, name));
     blobs::SplitPath path = blobs::split_path(name);
-    const Fd folder = open_beneath(top.get(), path.folder, O_RDONLY | O_DIRECTORY);
+    const Fd folder = open_beneath(top.folder.get(), path.folder, O_RDONLY | O_DIRECTORY);
     if (!folder || ::unlinkat(folder.get(), path.base.c_str(), 0) != 0)
         return fail(system_error("remove blob '" + name + "'", errno));
     LAVANT_TRY_VOID(sync_fd(folder.get(), "the folder of blob '" + name + "'"));
     LAVANT_TRY_VOID(sidecars_.write(container, name, {}));
-    while (!path.folder.empty()) {  // a folder is there only while something is in it
+    sidecars_.forget_blocks(container, name);
+    // A folder is there only while something is in it, but for those that the user made.
+    while (!path.folder.empty() && !top.is_mapped) {
         path = blobs::split_path(path.folder);
-        const Fd parent = open_beneath(top.get(), path.folder, O_RDONLY | O_DIRECTORY);
+        const Fd parent = open_beneath(top.folder.get(), path.folder, O_RDONLY | O_DIRECTORY);
         if (!parent || ::unlinkat(parent.get(), path.base.c_str(), AT_REMOVEDIR) != 0) break;
     }
     return {};
-}
-
-Result<void> FsBlobStore::put_block(const std::string& container, const std::string& name,
-                                    const std::string& block_id, const std::string& source) {
-    LAVANT_TRY_VOID(blobs::check_block_id(block_id));
-    LAVANT_TRY_VOID(open_container(container, name));
-    LAVANT_TRY(const Fd file, open_file(source, O_RDONLY | O_NOFOLLOW));
-    LAVANT_TRY_VOID(sync_fd(file.get(), "a block of blob '" + name + "'"));
-    blobs::UnsyncedFolders unsynced;
-    LAVANT_TRY(Fd folder, blobs::make_folders_beneath(
-                              blocks_.get(), blobs::side_path(container, name, kBlocksSuffix), unsynced));
-    if (::renameat(AT_FDCWD, source.c_str(), folder.get(), to_hex(block_id).c_str()) != 0)
-        return fail(system_error("keep a block of blob '" + name + "'", errno));
-    unsynced.add(std::move(folder));
-    return unsynced.sync();
-}
-
-Result<void> FsBlobStore::gather_blocks(const std::string& folder, const std::vector<std::string>& block_ids,
-                                        const std::string& target) const {
-    LAVANT_TRY(const Fd whole, open_file(target, O_WRONLY | O_CREAT | O_EXCL));
-    for (const std::string& id : block_ids) {
-        LAVANT_TRY_VOID(blobs::check_block_id(id));
-        const Fd block = open_beneath(blocks_.get(), folder + "/" + to_hex(id), O_RDONLY);
-        if (!block && (errno == ENOENT || errno == ENOTDIR))
-            return fail(ErrorCode::InvalidArgument, "cannot commit the block list: block " + json_quote(id) +
-                                                        " was not uploaded; upload it first");
-        if (!block) return fail(system_error("open a block", errno));
-        LAVANT_TRY_VOID(copy_all(block.get(), whole.get()));
-    }
-    return {};
-}
-
-Result<BlobInfo> FsBlobStore::put_block_list(const std::string& container, const std::string& name,
-                                             const std::vector<std::string>& block_ids, bool only_if_absent) {
-    if (block_ids.size() > kBlocksPerBlob)
-        return fail(ErrorCode::InvalidArgument,
-                    "cannot commit the block list: it has more than 50000 blocks");
-    LAVANT_TRY_VOID(open_container(container, name));
-    const std::string folder = blobs::side_path(container, name, kBlocksSuffix);
-    const std::string source = temporary_path();
-    Result<BlobInfo> stored = [&]() -> Result<BlobInfo> {
-        LAVANT_TRY_VOID(gather_blocks(folder, block_ids, source));
-        return put(container, name, source, {}, only_if_absent);
-    }();
-    if (stored) {
-        LAVANT_TRY_VOID(remove_tree(root_ + "/.blocks/" + folder));
-    } else {
-        ::unlink(source.c_str());
-    }
-    return stored;
-}
-
-Result<void> FsBlobStore::append(const std::string& container, const std::string& name, std::uint64_t offset,
-                                 std::string_view bytes) {
-    const auto append = [&] { return append_once(container, name, offset, bytes); };
-    return spare_ == nullptr ? append() : spare_->with_room(bytes.size() + kSparePiece, append);
-}
-
-Result<void> FsBlobStore::append_once(const std::string& container, const std::string& name,
-                                      std::uint64_t offset, std::string_view bytes) {
-    const std::lock_guard lock(lock_of(container, name));
-    LAVANT_TRY_VOID(settle());
-    auto appended = append_locked(container, name, offset, bytes);
-    if (appended || appended.error().code == ErrorCode::Conflict) return appended;
-    growing_.forget(key_of(container, name));
-    unsettled_ = true;
-    return appended;
-}
-
-Result<void> FsBlobStore::append_locked(const std::string& container, const std::string& name,
-                                        std::uint64_t offset, std::string_view bytes) {
-    const std::string key = key_of(container, name);
-    blobs::UnsyncedFolders unsynced;
-    std::shared_ptr<blobs::GrowingFile> file = growing_.find(key);
-    if (file == nullptr) {
-        LAVANT_TRY(file, open_growing(container, name, offset == 0 ? &unsynced : nullptr));
-        if (file == nullptr) return fail(gap_before(name, offset, 0));
-        growing_.keep(key, file);
-    }
-    if (offset > file->bytes) return fail(gap_before(name, offset, file->bytes));
-    LAVANT_TRY_VOID(write_growing(*file, offset, bytes, name));
-    // The sync of the new file has made sure of its folders too, where syncs keep the order.
-    return syncs_in_order_ ? Result<void>{} : unsynced.sync();
-}
-
-Result<std::shared_ptr<blobs::GrowingFile>> FsBlobStore::open_growing(
-    const std::string& container, const std::string& name, blobs::UnsyncedFolders* unsynced) const {
-    LAVANT_TRY(const Fd top, open_container(container, name));
-    auto growing = std::make_shared<blobs::GrowingFile>();
-    growing->file = open_beneath(top.get(), name, O_WRONLY);
-    int error = errno;
-    if (!growing->file && error == ENOENT && unsynced == nullptr) return nullptr;
-    if (!growing->file && error == ENOENT) {
-        const blobs::SplitPath path = blobs::split_path(name);
-        LAVANT_TRY(Fd folder, blobs::make_folders_beneath(top.get(), path.folder, *unsynced)
-                                  .map_error(in("cannot store blob '" + name + "'")));
-        growing->file = open_beneath(folder.get(), path.base, O_WRONLY | O_CREAT);
-        error = errno;
-        unsynced->add(std::move(folder));
-    }
-    if (!growing->file && (error == EISDIR || error == ENOTDIR || error == ELOOP))
-        return fail(in_the_way(name));
-    if (!growing->file) return fail(write_error(name, error));
-    struct stat status {};
-    if (::fstat(growing->file.get(), &status) != 0) return fail(write_error(name, errno));
-    if (!S_ISREG(status.st_mode)) return fail(in_the_way(name));
-    growing->bytes = static_cast<std::uint64_t>(status.st_size);
-    return growing;
-}
-
-std::string FsBlobStore::temporary_folder() { return root_ + "/.tmp"; }
-
-Result<void> FsBlobStore::publish(const std::string& container, const std::string& from,
-                                  const std::string& to) {
-    LAVANT_TRY_VOID(blobs::check_blob_name(from));
-    LAVANT_TRY(const Fd top,
-               open_container(container, to.empty() ? from : to));  // "" is the container itself
-    if (!to.empty() && (to + "/").starts_with(from + "/"))
-        return fail(ErrorCode::InvalidArgument, "cannot publish '" + from + "' to a place inside itself");
-    // A blob that still grows: an append under way must not keep it open under its old name.
-    LAVANT_TRY(const auto blob, find(container, from));
-    std::unique_lock lock(lock_of(container, from), std::defer_lock);
-    if (blob) lock.lock();
-    for (const std::string& name : {from, to}) {
-        growing_.forget(key_of(container, name));
-        growing_.forget_below(name.empty() ? container + "/" : key_of(container, name) + "/");
-    }
-    return blobs::publish_beneath(top.get(), from, to);
-}
-
-Result<std::size_t> FsBlobStore::drop_old_blocks(Instant before) {
-    return blobs::drop_old_blocks(root_ + "/.blocks", temporary_folder(), before);
-}
-
-Result<std::vector<std::string>> FsBlobStore::list_staged(const std::string& container) {
-    std::vector<std::string> folders;
-    if (!has_container(container)) return folders;
-    LAVANT_TRY(const Fd top, open_container(container, std::string(ports::kStagingFolder)));
-    const std::string staging = root_ + "/" + key_of(container, std::string(ports::kStagingFolder));
-    if (!is_folder_at(top.get(), std::string(ports::kStagingFolder))) return folders;
-    LAVANT_TRY(const std::vector<DirectoryEntry> entries, list_directory(staging));
-    for (const DirectoryEntry& entry : entries) folders.push_back(entry.name);
-    return folders;
-}
-
-// Out of sight at once, by a rename; what a crash leaves of it is emptied with the temporary folder. False:
-// there is no such folder.
-Result<bool> FsBlobStore::move_out(const Fd& root, const std::string& folder, const std::string& doomed) {
-    const blobs::SplitPath path = blobs::split_path(folder);
-    const Fd parent = open_beneath(root.get(), path.folder, O_RDONLY | O_DIRECTORY);
-    if (!parent && (errno == ENOENT || errno == ENOTDIR)) return false;
-    if (!parent) return fail(system_error("open the folder of '" + folder + "'", errno));
-    if (::renameat(parent.get(), path.base.c_str(), AT_FDCWD, doomed.c_str()) != 0) {
-        if (errno == ENOENT) return false;
-        return fail(system_error("remove the folder '" + folder + "'", errno));
-    }
-    LAVANT_TRY_VOID(blobs::sync_fd(parent.get(), "the folder of '" + folder + "'"));
-    return true;
-}
-
-Result<void> FsBlobStore::remove_folder(const std::string& container, const std::string& folder) {
-    LAVANT_TRY_VOID(blobs::check_blob_name(folder));
-    if (!has_container(container)) return {};
-    LAVANT_TRY(const Fd top, open_container(container, folder));
-    // What belongs to its blobs goes first: a blob of the same name that comes later must not inherit it.
-    const std::string beside = blobs::side_path(container, folder, ".d");
-    for (const char* side : {".meta/", ".blocks/"}) {
-        const std::string doomed = temporary_path();
-        LAVANT_TRY(const bool moved, move_out(folder_, side + beside, doomed));
-        if (moved) LAVANT_TRY_VOID(remove_tree(doomed));
-    }
-    growing_.forget_below(key_of(container, folder) + "/");
-    const std::string doomed = temporary_path();
-    LAVANT_TRY(const bool moved, move_out(top, folder, doomed));
-    growing_.forget_below(key_of(container, folder) + "/");  // one that was opened meanwhile
-    return moved ? remove_tree(doomed) : Result<void>{};
-}
-
-Result<void> FsBlobStore::remove_container(const std::string& container) {
-    LAVANT_TRY_VOID(blobs::check_container_name(container));
-    growing_.forget_below(container + "/");
-    for (const char* side : {".meta/", ".blocks/", ""}) {
-        const std::string doomed = temporary_path();
-        LAVANT_TRY(const bool moved, move_out(folder_, side + container, doomed));
-        if (moved) LAVANT_TRY_VOID(remove_tree(doomed));
-    }
-    return {};
-}
-
-Result<void> FsBlobStore::drop_staged(const std::string& container, const std::string& folder) {
-    return remove_folder(container, std::string(ports::kStagingFolder) + "/" + folder);
 }
 
 }  // namespace lavant::adapters

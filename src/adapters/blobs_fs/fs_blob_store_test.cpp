@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "tests/support/temporary_folder.h"
@@ -27,6 +29,9 @@ class FsBlobs : public testing::Test {
     }
     std::string get(const std::string& name) {
         return read_file(store_->path_of("c", name), 1U << 20).value_or("absent");
+    }
+    Result<ports::BlobInfo> commit(const std::string& name, const std::vector<ports::BlockRef>& blocks) {
+        return store_->put_block_list({"c", name, "", {}}, blocks);
     }
     ErrorCode code_of_put(const std::string& container, const std::string& name) {
         const auto stored = store_->put_bytes(container, name, "x");
@@ -98,23 +103,31 @@ TEST_F(FsBlobs, ManyThreadsPutOneBlobOnlyOnce) {
 }
 
 TEST_F(FsBlobs, MetadataAndContentTypeAreKeptReplacedAndDropped) {
-    const std::map<std::string, std::string> metadata = {{"name", "code"}, {"content-type", "text/x-python"}};
-    const auto stored = store_->put("c", "a/b", upload("x"), metadata, false);
+    const ports::BlobFacts facts{{{"name", "code"}, {"content-type", "a name like any other"}},
+                                 {{"content-type", "text/x-python"}}};
+    const auto stored = store_->put({"c", "a/b", upload("x"), facts});
     ASSERT_TRUE(stored);
-    EXPECT_EQ(stored->content_type, "text/x-python");
+    EXPECT_EQ(stored->properties, facts.properties);
     reopen();
     auto found = *store_->find("c", "a/b");
-    EXPECT_EQ(found->content_type, "text/x-python");
-    EXPECT_EQ(found->metadata, (std::map<std::string, std::string>{{"name", "code"}}));
+    EXPECT_EQ(found->properties, facts.properties);
+    EXPECT_EQ(found->metadata, facts.metadata);
+    EXPECT_EQ(found->etag, stored->etag);
     EXPECT_EQ(store_->list({.container = "c"})->blobs.at(0).metadata.at("name"), "code");
     ASSERT_TRUE(store_->set_metadata("c", "a/b", {{"version", "2"}}));
     found = *store_->find("c", "a/b");
     EXPECT_EQ(found->metadata, (std::map<std::string, std::string>{{"version", "2"}}));
-    EXPECT_EQ(found->content_type, "text/x-python");
+    EXPECT_EQ(found->properties, facts.properties);
+    EXPECT_NE(found->etag, stored->etag) << "a change of the metadata is one of the blob";
+    EXPECT_GE(found->modified_at, stored->modified_at);
+    ASSERT_TRUE(store_->set_properties("c", "a/b", {{"cache-control", "no-store"}}));
+    EXPECT_EQ((*store_->find("c", "a/b"))->properties,
+              (std::map<std::string, std::string>{{"cache-control", "no-store"}}));
+    EXPECT_EQ((*store_->find("c", "a/b"))->metadata.at("version"), "2");
     ASSERT_TRUE(store_->put("c", "a/b", upload("y"), {}, false));
     found = *store_->find("c", "a/b");
     EXPECT_TRUE(found->metadata.empty());
-    EXPECT_EQ(found->content_type, "");
+    EXPECT_TRUE(found->properties.empty());
     EXPECT_EQ(store_->set_metadata("c", "none", {}).error().code, ErrorCode::NotFound);
     EXPECT_EQ(store_->set_metadata("c", "a/b", {{"k", std::string(20'000, 'x')}}).error().code,
               ErrorCode::InvalidArgument);
@@ -137,7 +150,7 @@ TEST_F(FsBlobs, HostileNamesAreRefusedByEveryCall) {
         EXPECT_EQ(store_->remove("c", name).error().code, ErrorCode::InvalidArgument);
         EXPECT_EQ(store_->append("c", name, 0, "x").error().code, ErrorCode::InvalidArgument);
         EXPECT_EQ(store_->put_block("c", name, "id", "none").error().code, ErrorCode::InvalidArgument);
-        EXPECT_EQ(store_->put_block_list("c", name, {}, false).error().code, ErrorCode::InvalidArgument);
+        EXPECT_EQ(commit(name, {}).error().code, ErrorCode::InvalidArgument);
         EXPECT_EQ(store_->set_metadata("c", name, {}).error().code, ErrorCode::InvalidArgument);
         EXPECT_EQ(store_->path_of("c", name), "");
     }
@@ -205,17 +218,97 @@ TEST_F(FsBlobs, BlocksBecomeTheBlobInTheOrderOfTheList) {
     ASSERT_TRUE(store_->put_block("c", "big", "../../x", upload("two,")));
     ASSERT_TRUE(store_->put_block("c", "big", "AAA=", upload("ONE,")));
     EXPECT_EQ(*store_->find("c", "big"), std::nullopt);
-    EXPECT_EQ(store_->put_block_list("c", "big", {"AAA=", "gone"}, false).error().code,
-              ErrorCode::InvalidArgument);
-    const auto stored = store_->put_block_list("c", "big", {"../../x", "AAA=", "AAA="}, true);
+    EXPECT_EQ(commit("big", {{"AAA="}, {"gone"}}).error().code, ErrorCode::InvalidArgument);
+    const auto stored = commit("big", {{"../../x"}, {"AAA="}, {"AAA="}});
     ASSERT_TRUE(stored) << stored.error().message;
     EXPECT_EQ(get("big"), "two,ONE,ONE,");
     EXPECT_EQ(stored->bytes, 12U);
-    EXPECT_FALSE(store_->put_block_list("c", "big", {"AAA="}, false));
+    EXPECT_FALSE(commit("big", {{"AAA=", ports::BlockRef::From::Uncommitted}}));
     EXPECT_FALSE(store_->put_block("c", "big", "", upload("x")));
     EXPECT_FALSE(store_->put_block("c", "big", std::string(200, 'x'), upload("x")));
-    ASSERT_TRUE(store_->put_block_list("c", "empty", {}, false));
+    ASSERT_TRUE(commit("empty", {}));
     EXPECT_EQ(get("empty"), "");
+}
+
+TEST_F(FsBlobs, CommittedBlocksMakeANewBlobTogetherWithNewOnes) {
+    using From = ports::BlockRef::From;
+    ASSERT_TRUE(store_->put_block("c", "big", "1", upload("one,")));
+    ASSERT_TRUE(store_->put_block("c", "big", "2", upload("two,")));
+    ASSERT_TRUE(commit("big", {{"1"}, {"2"}}));
+    ASSERT_TRUE(store_->put_block("c", "big", "2", upload("TWO,")));
+    auto blocks = *store_->list_blocks("c", "big");
+    EXPECT_EQ(blocks.committed, (std::vector<ports::BlockInfo>{{"1", 4}, {"2", 4}}));
+    EXPECT_EQ(blocks.uncommitted, (std::vector<ports::BlockInfo>{{"2", 4}}));
+    ASSERT_TRUE(commit("big", {{"2", From::Committed}, {"2", From::Uncommitted}, {"1"}}));
+    EXPECT_EQ(get("big"), "two,TWO,one,");
+    EXPECT_TRUE(store_->list_blocks("c", "big")->uncommitted.empty());
+    ASSERT_TRUE(store_->put("c", "big", upload("whole"), {}, false));
+    EXPECT_TRUE(store_->list_blocks("c", "big")->committed.empty()) << "of another blob";
+    EXPECT_FALSE(commit("big", {{"1", From::Committed}}));
+    ASSERT_TRUE(store_->put_block("c", "big", "1", upload("alone")));
+    ASSERT_TRUE(commit("big", {{"1"}}));
+    EXPECT_EQ(get("big"), "alone");
+    EXPECT_TRUE(store_->list_blocks("c", "none")->committed.empty());
+}
+
+TEST_F(FsBlobs, BlocksFromBeforeTheMachineStartedAreGone) {
+    ASSERT_TRUE(store_->put_block("c", "big", "1", upload("one")));
+    reopen();
+    EXPECT_EQ(store_->list_blocks("c", "big")->uncommitted.size(), 1U);
+    ASSERT_TRUE(write_file_atomically(folder_ / "blobs/.blocks-boot", "another start"));
+    reopen();
+    EXPECT_TRUE(store_->list_blocks("c", "big")->uncommitted.empty());
+}
+
+TEST_F(FsBlobs, TheChecksumBelongsToTheBytes) {
+    const ports::BlobFacts facts{{}, {{ports::kMd5Property, "bWQ1"}}};
+    ASSERT_TRUE(store_->put({"c", "a", upload("x"), facts}));
+    EXPECT_EQ((*store_->find("c", "a"))->properties.at(ports::kMd5Property), "bWQ1");
+    EXPECT_EQ(store_->list({.container = "c"})->blobs.at(0).properties.at(ports::kMd5Property), "bWQ1");
+    ASSERT_TRUE(store_->set_metadata("c", "a", {{"k", "v"}}));
+    EXPECT_EQ((*store_->find("c", "a"))->properties.at(ports::kMd5Property), "bWQ1");
+    ASSERT_TRUE(store_->append("c", "a", 1, "y"));
+    EXPECT_FALSE((*store_->find("c", "a"))->properties.contains(ports::kMd5Property)) << "other bytes";
+}
+
+TEST_F(FsBlobs, AWriteIsRefusedByWhatItsCheckSees) {
+    const auto refuse_all = [](const ports::BlobInfo* there) -> Result<void> {
+        return fail(ErrorCode::Conflict, there == nullptr ? "nothing" : there->name);
+    };
+    EXPECT_EQ(store_->put({"c", "a", upload("x"), {}, false, refuse_all}).error().message, "nothing");
+    EXPECT_EQ(*store_->find("c", "a"), std::nullopt);
+    ASSERT_TRUE(store_->put_bytes("c", "a", "x"));
+    EXPECT_EQ(store_->put({"c", "a", upload("y"), {}, false, refuse_all}).error().message, "a");
+    EXPECT_FALSE(store_->set_metadata("c", "a", {{"k", "v"}}, refuse_all));
+    EXPECT_FALSE(store_->remove("c", "a", refuse_all));
+    EXPECT_EQ(get("a"), "x");
+}
+
+TEST_F(FsBlobs, GatheredPutsAreAllAnsweredEachWithItsOwn) {
+    store_->gather_puts();
+    std::mutex mutex;
+    std::map<std::string, std::string> answers;
+    constexpr int kPuts = 400;
+    for (int i = 0; i < kPuts; ++i) {
+        const std::string name =
+            i % 10 == 9 ? "taken" : "folder" + std::to_string(i % 3) + "/" + std::to_string(i);
+        store_->put_later({"c", name, upload(std::to_string(i)), {}, true},
+                          [&, i](const Result<ports::BlobInfo>& stored) {
+                              const std::lock_guard lock(mutex);
+                              answers[std::to_string(i)] = stored ? stored->name : "";
+                          });
+    }
+    store_->put_later({"none", "x", "/nowhere", {}}, [&](const Result<ports::BlobInfo>& stored) {
+        const std::lock_guard lock(mutex);
+        answers["none"] = stored ? "" : "refused";
+    });
+    store_.reset();  // waits for them
+    EXPECT_EQ(answers.size(), kPuts + 1U);
+    EXPECT_EQ(answers["none"], "refused");
+    EXPECT_EQ(std::ranges::count_if(answers, [](const auto& one) { return one.second == "taken"; }), 1);
+    reopen();
+    EXPECT_EQ(get("folder1/1"), "1");
+    EXPECT_EQ(store_->list({.container = "c"})->blobs.size(), kPuts * 9 / 10 + 1U);
 }
 
 TEST_F(FsBlobs, AppendGrowsABlobAndTakesBytesAgain) {
@@ -265,11 +358,11 @@ TEST_F(FsBlobs, DropsBlocksThatNobodyCommittedForLong) {
         ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "blobs/.blocks/c/" + folder).c_str(), long_ago, 0), 0);
     EXPECT_EQ(*store_->drop_old_blocks(from_micros(2'000'000'000)), 3U);
     EXPECT_EQ(*store_->drop_old_blocks(from_micros(2'000'000'000)), 0U);
-    EXPECT_FALSE(store_->put_block_list("c", "old", {"1"}, false));
+    EXPECT_FALSE(commit("old", {{"1"}}));
     EXPECT_FALSE(exists(folder_ / "blobs/.blocks/c/deep.d/er.d"));
     EXPECT_FALSE(exists(folder_ / "blobs/.blocks/c/a.blocks.d"));
     for (const char* name : {"young", "deep/young"}) {
-        EXPECT_TRUE(store_->put_block_list("c", name, {"1"}, false)) << name;
+        EXPECT_TRUE(commit(name, {{"1"}})) << name;
         EXPECT_EQ(get(name), "x");
     }
     EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());

@@ -10,6 +10,7 @@
 
 #include "adapters/blobs_fs/beneath.h"
 #include "adapters/blobs_fs/blob_names.h"
+#include "adapters/blobs_fs/facts.h"
 
 namespace lavant::blobs {
 namespace {
@@ -115,10 +116,12 @@ class Walk {
         if (::fstatat(fd, base.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return true;  // removed meanwhile
         if (is_full(full)) return false;
         ports::BlobInfo blob = describe(full, status);
+        Metadata side_file;
         if (wants_metadata_) {
-            LAVANT_TRY(auto metadata, sidecars_.read(listing_.container, full));
-            add_metadata(blob, std::move(metadata));
+            LAVANT_TRY(side_file, sidecars_.read(listing_.container, full));
         }
+        const Fd file(::openat(fd, base.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        add_facts(blob, std::move(side_file), file.get());
         page_.blobs.push_back(std::move(blob));
         return true;
     }
@@ -157,29 +160,6 @@ Result<ports::BlobPage> list_blobs(int container, const ports::BlobListing& list
     Walk walk(listing, sidecars);
     LAVANT_TRY_VOID(walk.folder(folder.get(), start.empty() ? "" : start + "/", 1));
     return walk.take();
-}
-
-ports::BlobInfo describe(const std::string& name, const struct stat& status) {
-    constexpr std::int64_t kNanos = 1'000'000'000;
-    const std::int64_t nanos = status.st_mtim.tv_sec * kNanos + status.st_mtim.tv_nsec;
-    ports::BlobInfo blob;
-    blob.name = name;
-    blob.bytes = static_cast<std::uint64_t>(status.st_size);
-    blob.modified_at = from_micros(nanos / 1'000);
-    char tag[64];
-    std::snprintf(tag, sizeof(tag), "0x%llX-%llX-%llX", static_cast<unsigned long long>(nanos),
-                  static_cast<unsigned long long>(status.st_ino),
-                  static_cast<unsigned long long>(status.st_size));
-    blob.etag = tag;
-    return blob;
-}
-
-void add_metadata(ports::BlobInfo& blob, Metadata metadata) {
-    if (const auto found = metadata.find(std::string(ports::kContentTypeKey)); found != metadata.end()) {
-        blob.content_type = std::move(found->second);
-        metadata.erase(found);
-    }
-    blob.metadata = std::move(metadata);
 }
 
 }  // namespace lavant::blobs

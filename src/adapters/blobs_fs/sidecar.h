@@ -3,9 +3,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "base/result.h"
+#include "ports/blobs.h"
 
 namespace lavant::blobs {
 
@@ -21,6 +23,12 @@ class Sidecars {
     // Replaces; an empty map removes. Durable when it returns.
     [[nodiscard]] Result<void> write(const std::string& container, const std::string& name,
                                      const Metadata& metadata);
+    // Of which blocks a blob with this etag was made. Not synced: what is lost counts as not known.
+    void write_blocks(const std::string& container, const std::string& name, const std::string& etag,
+                      const std::vector<ports::BlockInfo>& blocks);
+    std::vector<ports::BlockInfo> read_blocks(const std::string& container, const std::string& name,
+                                              const std::string& etag) const;
+    void forget_blocks(const std::string& container, const std::string& name);
     bool has_any(const std::string& container) const;
 
  private:

@@ -1,0 +1,56 @@
+#include "api/blob_access.h"
+
+#include "api/shared_key.h"
+#include "base/text.h"
+
+namespace lavant::api {
+namespace {
+
+// What a request wants to do, in the letters of a signature; any of them is enough.
+std::string_view permission_for(const ports::HttpRequest& request, bool is_container) {
+    const std::string comp = request.query_value("comp").value_or("");
+    if (request.method == "PUT") return comp == "metadata" || comp == "properties" ? "w" : "cw";
+    if (request.method == "DELETE") return "d";
+    if (!is_container) return "r";
+    return comp == "list" ? "l" : "lr";
+}
+
+tl::unexpected<StorageRefusal> refuse(const Error& error) {
+    if (error.code == ErrorCode::PermissionDenied)
+        return tl::make_unexpected(StorageRefusal{403, "AuthorizationPermissionMismatch", error.message});
+    return tl::make_unexpected(StorageRefusal{401, "NoAuthenticationInformation", error.message});
+}
+
+}  // namespace
+
+StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRequest& request,
+                                           const std::string& container, const std::string& blob) {
+    const Instant now = context.ports.clock.now();
+    const std::string_view wanted = permission_for(request, blob.empty());
+    BlobGrant grant;
+    if (request.query.find("sig=") != std::string::npos) {
+        const SasAsk ask{container, blob, wanted, request.query_value("prefix").value_or("")};
+        LAVANT_TRY(SasGrant sas, context.sas.check(request, ask, now));
+        grant.create_only = wanted == "cw" && sas.permissions.find('w') == std::string::npos;
+        grant.response_headers = std::move(sas.response_headers);
+        return grant;
+    }
+    const std::string_view authorization = request.header("Authorization");
+    if (is_shared_key(authorization)) {
+        const std::string key = context.storage_key(container);
+        LAVANT_TRY_VOID(check_shared_key(context.ports.crypto, request, key, now));
+        grant.is_key = true;
+        return grant;
+    }
+    Result<Caller> caller = context.access.check_authorization(authorization);
+    if (!caller) return refuse(caller.error());
+    const bool writes = request.method == "PUT" || request.method == "DELETE";
+    if (caller->role < (writes ? Role::Contributor : Role::Reader))
+        return refuse({ErrorCode::PermissionDenied,
+                       "the credential does not permit this; ask an owner for a larger role",
+                       {}});
+    grant.caller = std::move(*caller);
+    return grant;
+}
+
+}  // namespace lavant::api
