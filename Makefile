@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench openapi fuzz-routes \
+.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench bench-peers openapi fuzz-routes \
         dist install uninstall packages-test format clean
 
 help:
@@ -83,6 +83,12 @@ guest: bootstrap
 bench: lavant
 	cmake --build build/release --target bench_spawn bench_load bench_no_op bench_plane
 	python3 bench/run.py --bin build/release
+
+# Beside Go, FastAPI and nginx doing the same work.
+bench-peers: lavant
+	cmake --build build/release --target bench_load
+	tools/bench_peers.sh
+	python3 bench/run.py --bin build/release --peers build/peers
 
 dist: lavant
 	rm -rf build/dist

@@ -1,7 +1,8 @@
-// Submits N no-op command jobs through the REST API and prints a JSON line.
+// Submits N no-op command jobs through the REST API, or sends N requests of any kind, and prints a JSON line.
 //
 //   load submit N CONNECTIONS [SIZE] [PREFIX]   as fast as they are acknowledged
 //   load latency N [SIZE]                       one after the other: submit, wait for the end; percentiles
+//   load send METHOD N CONNECTIONS TARGET [BODY_FILE]   "%" in the target becomes the request's number
 //
 // LAVANT_ENDPOINT, LAVANT_CA and LAVANT_TOKEN as `lavant env` prints them. LAVANT_BENCH_SANDBOX=off runs them
 // unconfined.
@@ -14,6 +15,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +47,12 @@ class Bench {
 
     BeastClient client() const { return BeastClient({.ca_file = variable("LAVANT_CA")}); }
 
+    bool send_numbered(BeastClient& http, const std::string& method, std::string target, int number,
+                       const std::string& body) const {
+        target.replace(target.find('%'), 1, std::to_string(number));
+        return send(http, method, endpoint_ + target, body);
+    }
+
     bool submit(BeastClient& http, const std::string& name) const {
         std::string body =
             R"({"properties":{"jobType":"Command","command":"/bin/true","environmentId":"azureml:base:1",)";
@@ -67,8 +76,9 @@ class Bench {
         request.method = method;
         request.url = url;
         request.body = body;
-        request.headers = {{"Authorization", "Bearer " + variable("LAVANT_TOKEN")},
-                           {"Content-Type", "application/json"}};
+        request.headers = {{"Content-Type", "application/json"}, {"x-ms-blob-type", "BlockBlob"}};
+        static const std::string kToken = variable("LAVANT_TOKEN");
+        if (!kToken.empty()) request.headers.emplace_back("Authorization", "Bearer " + kToken);
         const Result<HttpResponse> answer = http.send(request);
         if (answer && answer->status / 100 == 2) return true;
         std::fprintf(stderr, "%s %s: %s\n", method.c_str(), url.c_str(),
@@ -79,8 +89,9 @@ class Bench {
     std::string size_;
 };
 
-int run_submit(int count, int connections, const std::string& size, const std::string& prefix) {
-    const Bench bench(size);
+// Calls `work(http, number)` for every number below `count`, on so many connections.
+template <class Work>
+int run_all(const Bench& bench, int count, int connections, const Work& work) {
     std::atomic<int> next = 0;
     std::atomic<int> failed = 0;
     const double before = now_seconds();
@@ -88,8 +99,8 @@ int run_submit(int count, int connections, const std::string& size, const std::s
     for (int i = 0; i < connections; ++i) {
         threads.emplace_back([&] {
             BeastClient http = bench.client();
-            for (int job = next++; job < count; job = next++)
-                if (!bench.submit(http, prefix + std::to_string(job))) ++failed;
+            for (int number = next++; number < count; number = next++)
+                if (!work(http, number)) ++failed;
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -97,6 +108,26 @@ int run_submit(int count, int connections, const std::string& size, const std::s
     std::printf("{\"count\": %d, \"failed\": %d, \"wall_s\": %.3f, \"per_s\": %.1f}\n", count, failed.load(),
                 wall, count / wall);
     return failed == 0 ? 0 : 1;
+}
+
+int run_submit(int count, int connections, const std::string& size, const std::string& prefix) {
+    const Bench bench(size);
+    return run_all(bench, count, connections, [&](BeastClient& http, int job) {
+        return bench.submit(http, prefix + std::to_string(job));
+    });
+}
+
+int run_send(const std::string& method, int count, int connections, const std::string& target,
+             const std::string& file) {
+    std::string body;
+    if (!file.empty()) {
+        std::ifstream in(file, std::ios::binary);
+        body.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    const Bench bench("");
+    return run_all(bench, count, connections, [&](BeastClient& http, int number) {
+        return bench.send_numbered(http, method, target, number, body);
+    });
 }
 
 int run_latency(int count, const std::string& size) {
@@ -128,6 +159,10 @@ int main(int argc, char** argv) {
         return run_submit(std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? argv[4] : fallback,
                           argc > 5 ? argv[5] : "bench");
     if (verb == "latency" && argc > 2) return run_latency(std::atoi(argv[2]), argc > 3 ? argv[3] : fallback);
-    std::fprintf(stderr, "usage: load submit N CONNECTIONS [SIZE] [PREFIX] | load latency N [SIZE]\n");
+    if (verb == "send" && argc > 5 && std::string(argv[5]).find('%') != std::string::npos)
+        return run_send(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), argv[5], argc > 6 ? argv[6] : "");
+    std::fprintf(stderr,
+                 "usage: load submit N CONNECTIONS [SIZE] [PREFIX] | load latency N [SIZE] | "
+                 "load send METHOD N CONNECTIONS TARGET [BODY_FILE]\n");
     return 2;
 }

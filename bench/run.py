@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures Lavant beside the bare limit in the same run; prints a table and writes build/bench.json.
 
-Usage: bench/run.py --bin build/release [--jobs 10000] [--only NAME ...]
+Usage: bench/run.py --bin build/release [--jobs 10000] [--only NAME ...] [--peers build/peers]
+With --peers (tools/bench_peers.sh makes them) only what is measured beside others: bench/beside.py.
 CPU is user + system time of the server, its agents and everything they started, read from /proc.
 """
 import argparse
@@ -17,6 +18,8 @@ import sys
 import tempfile
 import time
 import urllib.parse
+
+import beside
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -231,6 +234,7 @@ def main():
     parser.add_argument("--bin", default="build/release", type=pathlib.Path)
     parser.add_argument("--jobs", default=10000, type=int)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--peers", type=pathlib.Path)
     options = parser.parse_args()
     folder = options.bin.resolve()
     binary, loader = str(folder / "lavant"), str(folder / "bench/bench_load")
@@ -242,6 +246,16 @@ def main():
         figures[name] = work()
         print(f"{name:24}", json.dumps({k: round(v, 3) for k, v in figures[name].items()}), flush=True)
 
+    if options.peers:
+        for part in (beside.jobs, beside.files):
+            if options.only and part.__name__ not in options.only:
+                continue
+            arguments = (options.jobs // 2,) if part is beside.jobs else ()
+            for name, found in with_server(binary, lambda s: part(s, loader, options.peers.resolve(), *arguments)).items():
+                figures[name] = found
+                print(f"{name:24}", json.dumps({k: round(v, 4) for k, v in found.items()}), flush=True)
+        pathlib.Path("build/bench-peers.json").write_text(json.dumps(figures, indent=2))
+        return 0
     measure("bare spawn", lambda: bare(folder, 5000))
     measure("xargs -P2", lambda: xargs(5000))
     measure("jobs, sandbox off", lambda: with_server(binary, lambda s: throughput(s, loader, options.jobs, "off")))
