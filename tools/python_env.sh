@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
-# Makes build/venv with the packages of tests/conformance/requirements.txt. uv resolves them: pip's own
-# resolver fails on this set. Does nothing when the file has not changed since the last time.
+# Makes build/venv and build/venv-1.27 with the packages of tests/conformance/requirements*.txt: the two releases of
+# azure-ai-ml that the server must serve. uv resolves them: pip's own resolver fails on this set. Does nothing for an
+# environment whose file has not changed since the last time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-requirements=tests/conformance/requirements.txt
-stamp=build/venv/.requirements
-if [ -f "$stamp" ] && cmp -s "$stamp" "$requirements"; then
-    exit 0
-fi
-mkdir -p build
 
 make_venv() {  # The first interpreter that can make one; a version manager's shim may point to nothing.
     for python in "${PYTHON:-python3}" /usr/bin/python3; do
@@ -22,10 +16,20 @@ make_venv() {  # The first interpreter that can make one; a version manager's sh
     return 1
 }
 
-if ! build/bootstrap-venv/bin/uv --version >/dev/null 2>&1; then
-    make_venv build/bootstrap-venv
-    build/bootstrap-venv/bin/python -m pip install --quiet --disable-pip-version-check uv
-fi
-make_venv build/venv
-build/bootstrap-venv/bin/uv pip install --quiet --python build/venv/bin/python -r "$requirements"
-cp "$requirements" "$stamp"
+fill() {  # fill FOLDER REQUIREMENTS
+    local stamp=$1/.requirements
+    if [ -f "$stamp" ] && cmp -s "$stamp" "$2"; then
+        return 0
+    fi
+    if ! build/bootstrap-venv/bin/uv --version >/dev/null 2>&1; then
+        make_venv build/bootstrap-venv
+        build/bootstrap-venv/bin/python -m pip install --quiet --disable-pip-version-check uv
+    fi
+    make_venv "$1"
+    build/bootstrap-venv/bin/uv pip install --quiet --python "$1/bin/python" -r "$2"
+    cp "$2" "$stamp"
+}
+
+mkdir -p build
+fill build/venv tests/conformance/requirements.txt
+fill build/venv-1.27 tests/conformance/requirements-1.27.txt
