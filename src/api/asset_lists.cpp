@@ -200,7 +200,7 @@ std::string link_to_next(const Context& context, const Call& call, const Page& p
 
 Result<HttpResponse> list_assets(const AssetKind& kind, Context& context, const Call& call) {
     ports::AssetQuery query;
-    query.workspace = kWorkspaceKey;
+    query.workspace = call.workspace;
     query.kind = kind.name;
     query.name = call.param("name");
     query.containers = query.name.empty();

@@ -59,7 +59,7 @@ Result<HttpResponse> get_label(const AssetKind& kind, Context& context, const Ca
 
 Result<HttpResponse> get_container(const AssetKind& kind, Context& context, const Call& call) {
     LAVANT_TRY(const auto asset,
-               context.ports.reader.find_asset({kWorkspaceKey, kind.name, call.param("name"), ""}));
+               context.ports.reader.find_asset({call.workspace, kind.name, call.param("name"), ""}));
     if (asset) {
         LAVANT_TRY(const Json view, container_view(context, call, *asset));
         return json_response(200, view);

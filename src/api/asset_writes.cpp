@@ -21,7 +21,7 @@ constexpr int kTries = 20;
 constexpr std::size_t kDeletedVersions = 10'000;
 
 AssetKey key_of(const AssetKind& kind, const Call& call) {
-    return {kWorkspaceKey, kind.name, call.param("name"), call.param("version")};
+    return {call.workspace, kind.name, call.param("name"), call.param("version")};
 }
 
 std::string label_of(const AssetKind& kind, const AssetKey& key) {
