@@ -62,6 +62,22 @@ Result<HttpResponse> list_schedules(Context& context, const Call& call) {
     return json_response(200, body);
 }
 
+// A schedule is there when its PUT is answered. Clients are sent to look once more all the same: azure-ai-ml
+// 1.27 reads an answer twice, and the first reading takes the type of the action out of it.
+HttpResponse answer_put(const Context& context, const Call& call, int status, const Asset& asset) {
+    HttpResponse response = answer_schedule(call, status, asset);
+    response.headers.emplace_back("Azure-AsyncOperation", origin_of(context, call.request) +
+                                                              arm_id(workspace_of(call)) + "/schedules/" +
+                                                              asset.key.name + "/operations/put");
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+Result<HttpResponse> put_status(Context& context, const Call& call) {
+    LAVANT_TRY([[maybe_unused]] const Asset asset, load_schedule(context, call));
+    return json_response(200, Json::object({{"status", "Succeeded"}}));
+}
+
 struct SchedulePut {
     Asset asset;
     int status = 201;
@@ -94,8 +110,8 @@ void put_schedule(Context& context, const SharedCall& call) {
     plane::WriteAssets event;
     event.writes.push_back({.asset = plan->asset, .expected = std::nullopt});
     post(context, call, std::move(event),
-         [call, asset = plan->asset, status = plan->status](const plane::Answer&) {
-             call->respond(answer_schedule(*call, status, asset));
+         [&context, call, asset = plan->asset, status = plan->status](const plane::Answer&) {
+             call->respond(answer_put(context, *call, status, asset));
          });
 }
 
@@ -219,6 +235,7 @@ void add_schedule_routes(Router& router, Context& context) {
     router.add("GET", one, answer_now(context, Need::Reader, get_schedule));
     router.add("PUT", one, answer_later(context, Need::Contributor, put_schedule));
     router.add("DELETE", one, answer_later(context, Need::Contributor, delete_schedule));
+    router.add("GET", one + "/operations/put", answer_now(context, Need::Reader, put_status));
     router.add("POST", one + "/trigger", answer_later(context, Need::Contributor, trigger_schedule));
 }
 

@@ -21,6 +21,12 @@ std::string body_of(const std::string& trigger, const std::string& job, const st
            R"(,"action":{"actionType":"CreateJob","jobDefinition":)" + job + "}" + more + "}}";
 }
 
+std::string_view header_of(const ports::HttpResponse& response, std::string_view name) {
+    for (const auto& [key, value] : response.headers)
+        if (key == name) return value;
+    return {};
+}
+
 class Schedules : public testing::Test {
  protected:
     ports::HttpResponse call(const std::string& method, const std::string& path,
@@ -56,6 +62,11 @@ TEST_F(Schedules, AreKeptAndShown) {
     EXPECT_FALSE(job["inputs"]["t"].has("mode"));
     EXPECT_TRUE(job.has("experimentName")) << "an empty one stays: it is not the default";
     EXPECT_EQ(json_of(made), shown);
+    const std::string operation(header_of(made, "Azure-AsyncOperation"));
+    ASSERT_TRUE(operation.starts_with("https://127.0.0.1:8443" + kWs + "/schedules/s/")) << operation;
+    const auto done =
+        world_.call({"GET", operation.substr(std::string("https://127.0.0.1:8443").size()), "", {}});
+    EXPECT_EQ(json_of(done)["status"].text(), "Succeeded");
     EXPECT_EQ(call("PUT", "/s", body_of(kCron, kCommand)).status, 200);
 }
 
