@@ -12,8 +12,11 @@
 #include "api/job_routes.h"
 #include "api/lineage_routes.h"
 #include "api/lock_routes.h"
+#include "api/look_routes.h"
 #include "api/own_routes.h"
 #include "api/quota_routes.h"
+#include "api/registry_routes.h"
+#include "api/schedule_routes.h"
 #include "api/size_routes.h"
 #include "api/usage_routes.h"
 #include "api/workspace_life_routes.h"
@@ -95,6 +98,9 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_compute_routes(router_, context_);
     add_compute_actions(router_, context_);
     add_asset_routes(router_, context_);
+    add_schedule_routes(router_, context_);
+    add_registry_routes(router_, context_);
+    add_look_routes(router_, context_);
     add_history_routes(router_, context_);
     add_blob_routes(router_, context_);
     add_quota_routes(router_, context_);

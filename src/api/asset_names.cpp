@@ -32,6 +32,16 @@ std::optional<AssetName> parse_asset_name(std::string_view text, std::string_vie
     return std::nullopt;
 }
 
+Result<void> check_asset_name(std::string_view what, std::string_view name) {
+    const bool begins_well = !name.empty() && name.front() != '-' && name.front() != '_';
+    if (begins_well && is_plain_name(name, kAssetNameChars)) return {};
+    return fail(ErrorCode::InvalidArgument,
+                std::string(what) +
+                    " has letters, digits, '-', '_' and '.' only, begins with a letter or a digit, and has "
+                    "at most " +
+                    std::to_string(kAssetNameChars) + " characters");
+}
+
 std::optional<DatastorePath> parse_datastore_uri(std::string_view uri) {
     constexpr std::string_view kScheme = "azureml://";
     if (!uri.starts_with(kScheme)) return std::nullopt;

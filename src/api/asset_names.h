@@ -20,6 +20,11 @@ struct AssetName {
 // else.
 std::optional<AssetName> parse_asset_name(std::string_view text, std::string_view kind);
 
+// Letters, digits, '-', '_' and '.', the first one a letter or a digit, at most kAssetNameChars: what Azure
+// takes, and what can be one segment of a path. `what` ("the name of a model") begins the refusal.
+inline constexpr std::size_t kAssetNameChars = 255;
+[[nodiscard]] Result<void> check_asset_name(std::string_view what, std::string_view name);
+
 struct DatastorePath {
     std::string datastore;
     std::string path;

@@ -1,6 +1,5 @@
 #pragma once
-// ARM routes for versioned assets: codes, environments, data, models. A version is written once; what it is
-// made of never changes after that, its description, tags and archiving may.
+// ARM routes for versioned assets: codes, environments, data, models, components.
 
 #include "api/context.h"
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/asset_names.h"
 #include "api/context.h"
@@ -10,6 +11,9 @@
 #include "core/model/asset.h"
 
 namespace lavant::api {
+
+// What azure-ai-ml asks for where no version of a component is given.
+inline constexpr std::string_view kDefaultComponentVersion = "azureml_default";
 
 // By version, or by the label "latest" (the newest one that is not archived).
 [[nodiscard]] Result<std::optional<Asset>> find_version(Context& context, const std::string& workspace,

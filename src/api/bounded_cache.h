@@ -1,5 +1,6 @@
 #pragma once
-// A small map of things that never change once they are there. When it is full it starts anew.
+// A small map of things that never change while they are there. When it is full it starts anew; whoever
+// removes such a thing clears it.
 
 #include <cstddef>
 #include <mutex>
@@ -25,6 +26,10 @@ class BoundedCache {
         const std::lock_guard lock(mutex_);
         if (entries_.size() >= entries_max_) entries_.clear();
         entries_.insert_or_assign(key, std::move(value));
+    }
+    void clear() {
+        const std::lock_guard lock(mutex_);
+        entries_.clear();
     }
 
  private:

@@ -54,6 +54,8 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
         std::move(job));
 }
 
+}  // namespace
+
 void put_job(Context& context, const SharedCall& call) {
     if (auto room = context.space.check_room(); !room) return call->respond(no_room_response(room.error()));
     Result<plane::SubmitJob> event = plan(context, *call);
@@ -85,6 +87,8 @@ void put_job(Context& context, const SharedCall& call) {
              call->respond(job_response(context, *call, 201, *answer.job));
          });
 }
+
+namespace {
 
 Result<HttpResponse> get_job(Context& context, const Call& call) {
     LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));

@@ -14,6 +14,8 @@ inline constexpr const char* kWorkspacePattern =
     "{workspace}";
 
 void add_job_routes(Router& router, Context& context);
+// Submits the job in the body, or edits the one that has the name.
+void put_job(Context& context, const SharedCall& call);
 
 // The job, or NotFound with its name.
 [[nodiscard]] Result<Job> load_job(Context& context, const std::string& workspace, const std::string& name);

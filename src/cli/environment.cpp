@@ -28,6 +28,7 @@ constexpr const char* kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
 constexpr const char* kNames[] = {"ARM_CLOUD_METADATA_URL",
                                   "IDENTITY_ENDPOINT",
                                   "IDENTITY_HEADER",
+                                  "REGISTRY_DISCOVERY_ENDPOINT_URL",
                                   "MLFLOW_TRACKING_URI",
                                   "MLFLOW_TRACKING_TOKEN",
                                   "LAVANT_ENDPOINT",
@@ -168,6 +169,7 @@ Outcome<Variables> variables_for(Context& context, const ServerChoice& flags) {
     const std::pair<const char*, std::string> rest[] = {
         {"IDENTITY_ENDPOINT", address.url + "/msi/token"},
         {"IDENTITY_HEADER", address.token},
+        {"REGISTRY_DISCOVERY_ENDPOINT_URL", address.url + "/"},  // of MLClient(registry_name="azureml")
         {"MLFLOW_TRACKING_URI", address.url + "/mlflow/v1.0" + session.workspace_path()},
         {"MLFLOW_TRACKING_TOKEN", address.token},
         {"LAVANT_ENDPOINT", address.url},
