@@ -35,7 +35,7 @@ const CuratedEnvironment* curated_of(const AssetKind& kind, const Call& call) {
 
 Result<HttpResponse> answer_found(const AssetKind& kind, Context& context, const Call& call,
                                   const AssetName& name) {
-    LAVANT_TRY(const auto asset, find_version(context, kind.name, name));
+    LAVANT_TRY(const auto asset, find_version(context, call.workspace, kind.name, name));
     if (asset) {
         LAVANT_TRY(const Json view, version_view(context, call, *asset, name.label));
         return json_response(200, view);

@@ -179,6 +179,8 @@ Result<Json> version_view(const Context& context, const Call& call, const Asset&
     if (asset.key.kind == "environments") {
         default_member(properties, "environmentType", "UserCreated");
         default_member(properties, "osType", "Linux");
+        if (properties["build"].is_object())
+            default_member(properties.member("build"), "dockerfilePath", "Dockerfile");
     }
     const std::string id =
         arm_id(workspace_of(call)) + "/" + asset.key.kind + "/" + asset.key.name +
@@ -199,6 +201,10 @@ Result<Json> container_view(const Context& context, const Call& call, const Asse
     LAVANT_TRY(const auto newest, newest_version(context, asset.key));
     properties.remove("latestVersion");
     if (newest) properties.set("latestVersion", newest->key.version);
+    if (newest && asset.key.kind == "data") {
+        LAVANT_TRY(const Json version, wire::parse_json(newest->body));
+        properties.set("dataType", version["dataType"].string("uri_folder"));
+    }
     default_member(properties, "nextVersion", "1");
     if (asset.key.kind == "components" && newest)
         properties.set("nextVersion", to_version_stamp(context.ports.clock.now()));

@@ -7,6 +7,7 @@
 #include "api/assets.h"
 #include "api/component_spec.h"
 #include "api/curated.h"
+#include "api/data_uris.h"
 #include "base/text.h"
 
 namespace lavant::api {
@@ -64,24 +65,24 @@ Result<void> check_size(const Json& stored) {
 
 // --- components ---
 
-std::optional<Json> find_spec(Context& context, std::string_view id) {
+std::optional<Json> find_spec(Context& context, const std::string& workspace, std::string_view id) {
     const auto name = parse_asset_name(id, "components");
     if (!name) return std::nullopt;
-    const auto found = find_version(context, "components", *name);
+    const auto found = find_version(context, workspace, "components", *name);
     if (!found || !*found) return std::nullopt;
     auto body = wire::parse_json((*found)->body);
     if (!body) return std::nullopt;
     return (*body)["componentSpec"];
 }
 
-Result<void> check_codes(Context& context, const Json& spec) {
+Result<void> check_codes(Context& context, const std::string& workspace, const Json& spec) {
     for (const SpecReference& code : code_references(spec)) {
         if (code.id.find("/codes/") == std::string::npos || code.id.starts_with("azureml://")) continue;
         const auto name = parse_asset_name(code.id, "codes");
         if (!name)
             return fail(ErrorCode::InvalidArgument,
                         "properties." + code.path + ": '" + code.id + "' is not the id of a code version");
-        LAVANT_TRY(const auto found, find_version(context, "codes", *name));
+        LAVANT_TRY(const auto found, find_version(context, workspace, "codes", *name));
         if (!found)
             return fail(ErrorCode::InvalidArgument, "properties." + code.path + ": code '" + name->name +
                                                         ":" + name->version + "' not found; upload it again");
@@ -89,15 +90,52 @@ Result<void> check_codes(Context& context, const Json& spec) {
     return {};
 }
 
+// --- what jobs left behind ---
+
+// "runs:/JOB/PATH" is what MLflow calls the files that a job kept.
+std::string to_job_uri(const std::string& uri) {
+    constexpr std::string_view kRuns = "runs:/";
+    if (!uri.starts_with(kRuns)) return uri;
+    const std::string rest = uri.substr(uri.find_first_not_of('/', kRuns.size() - 1));
+    const std::size_t slash = rest.find('/');
+    if (slash == std::string::npos) return "azureml://jobs/" + rest + "/outputs/artifacts";
+    return "azureml://jobs/" + rest.substr(0, slash) + "/outputs/artifacts/paths/" + rest.substr(slash + 1);
+}
+
+// An asset made from a job's output names the place, as clients look for files in datastores.
+Result<void> settle_job_uri(Context& context, const Call& call, std::string_view field, Json& properties) {
+    const std::string uri = to_job_uri(properties[field].string());
+    if (!is_job_uri(uri)) return {};
+    const auto place = resolve_data_uri(context, call.workspace, uri);
+    if (!place)
+        return fail(
+            place.error().code == ErrorCode::NotFound ? ErrorCode::InvalidArgument : place.error().code,
+            "properties." + std::string(field) + ": " + place.error().message);
+    const auto in_store = parse_datastore_uri(place->uri);
+    if (!in_store) return {};
+    const WorkspaceName& workspace = workspace_of(call);
+    properties.set(field, "azureml://subscriptions/" + workspace.subscription + "/resourcegroups/" +
+                              workspace.resource_group + "/workspaces/" + workspace.name + "/datastores/" +
+                              in_store->datastore + "/paths/" + in_store->path);
+    constexpr std::string_view kJobs = "/jobs/";
+    const std::string job = uri.substr(uri.find(kJobs) + kJobs.size());
+    if (field == "modelUri" && properties["jobName"].is_null())
+        properties.set("jobName", job.substr(0, job.find('/')));
+    return {};
+}
+
 Result<Json> to_stored(const AssetKind& kind, Context& context, const Call& call, const Json& sent) {
-    LAVANT_TRY(Json stored, to_stored_asset(kind, sent));
+    Json settled = sent;
+    if (kind.name == "models") LAVANT_TRY_VOID(settle_job_uri(context, call, "modelUri", settled));
+    if (kind.name == "data") LAVANT_TRY_VOID(settle_job_uri(context, call, "dataUri", settled));
+    LAVANT_TRY(Json stored, to_stored_asset(kind, settled));
     if (kind.name == "components") {
         const bool anonymous = stored["isAnonymous"].boolean();
         LAVANT_TRY(Json spec,
-                   complete_component(stored["componentSpec"],
-                                      {call.param("name"), call.param("version"), anonymous},
-                                      [&](std::string_view id) { return find_spec(context, id); }));
-        LAVANT_TRY_VOID(check_codes(context, spec));
+                   complete_component(
+                       stored["componentSpec"], {call.param("name"), call.param("version"), anonymous},
+                       [&](std::string_view id) { return find_spec(context, call.workspace, id); }));
+        LAVANT_TRY_VOID(check_codes(context, call.workspace, spec));
         stored.set("componentSpec", std::move(spec));
     }
     LAVANT_TRY_VOID(check_size(stored));

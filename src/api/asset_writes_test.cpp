@@ -161,6 +161,32 @@ TEST_F(AssetWrites, RefusesWhatIsNoAsset) {
     EXPECT_EQ(put("/models/" + std::string(256, 'a') + "/versions/1", R"({"modelUri":"x"})").status, 400);
 }
 
+TEST_F(AssetWrites, NameThePlaceOfWhatAJobLeft) {
+    world_.add_job("j", JobStatus::Completed);
+    const std::string place =
+        "azureml://subscriptions/s1/resourcegroups/g1/workspaces/w1/datastores/"
+        "workspaceartifactstore/paths/ExperimentRun/dcid.j/outputs/m";
+    int version = 0;
+    for (const char* uri :
+         {"azureml://jobs/j/outputs/artifacts/paths/outputs/m", "runs:/j/outputs/m", "runs://j/outputs/m"}) {
+        const auto made = put("/models/m/versions/" + std::to_string(++version),
+                              R"({"modelUri":")" + std::string(uri) + "\"}");
+        ASSERT_EQ(made.status, 201) << made.body;
+        EXPECT_EQ(json_of(made).get("properties.modelUri").text(), place);
+        EXPECT_EQ(json_of(made).get("properties.jobName").text(), "j");
+    }
+    const auto data =
+        put("/data/d/versions/1",
+            R"({"dataType":"uri_folder","dataUri":"azureml://jobs/j/outputs/artifacts/paths/x"})");
+    ASSERT_EQ(data.status, 201) << data.body;
+    EXPECT_TRUE(json_of(data).get("properties.dataUri").text().ends_with("/dcid.j/x/"));
+    EXPECT_EQ(get("/data/d").get("properties.dataType").text(), "uri_folder");
+    for (const char* bad :
+         {"azureml://jobs/none/outputs/o", "azureml://jobs/j/outputs/o", "runs:/", "runs:/none/x"})
+        EXPECT_EQ(put("/models/x/versions/1", R"({"modelUri":")" + std::string(bad) + "\"}").status, 400)
+            << bad;
+}
+
 TEST_F(AssetWrites, GiveAPlaceToUploadTo) {
     for (const char* kind : {"data", "models", "components", "environments"}) {
         const auto place =

@@ -168,13 +168,13 @@ std::string name_of_job(Context& context, const std::string& schedule) {
 }
 
 // Of a schedule that names a job: that job's, with what the schedule says differently.
-Result<Json> definition_of(Context& context, const Json& properties) {
+Result<Json> definition_of(Context& context, const Call& call, const Json& properties) {
     const Json& definition = properties["action"]["jobDefinition"];
     const std::string source = definition["sourceJobId"].string();
     if (source.empty() || definition["jobs"].size() > 0 || !definition["command"].text().empty())
         return definition;
     const std::string name = source.substr(source.find_last_of("/:") + 1);
-    LAVANT_TRY(const Job job, load_job(context, name));
+    LAVANT_TRY(const Job job, load_job(context, call.workspace, name));
     LAVANT_TRY(Json whole, wire::parse_json(job.body.properties));
     for (const Json::Member& member : definition.members())
         if (!member.value.is_null() && member.key != "jobType" &&
@@ -205,7 +205,7 @@ Result<Json> plan_trigger(Context& context, const Call& call) {
     if (type != "CreateJob")
         return fail(ErrorCode::InvalidArgument,
                     "a schedule's action " + type + " is kept but not supported yet; only CreateJob is");
-    LAVANT_TRY(Json definition, definition_of(context, properties));
+    LAVANT_TRY(Json definition, definition_of(context, call, properties));
     return job_of_schedule(std::move(definition), call.param("name"), at);
 }
 

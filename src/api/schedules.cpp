@@ -6,7 +6,7 @@
 
 #include "api/asset_view.h"
 #include "api/schedule_trigger.h"
-#include "base/text.h"
+#include "wire/arm_job.h"
 
 namespace lavant::api {
 namespace {
@@ -19,21 +19,14 @@ void default_member(Json& object, std::string_view key, Json value) {
     if (object[key].is_null()) object.set(key, std::move(value));
 }
 
-void fill_modes(Json& ports, std::string_view type, std::string_view mode) {
-    for (Json::Member& port : ports.mutable_members())
-        if (port.value.is_object() && !equals_ignoring_case(port.value[type].text(), "literal"))
-            default_member(port.value, "mode", mode);
-}
-
 // What the service says of a job that it would make.
 void complete_definition(Json& definition) {
-    if (definition["inputs"].is_object())
-        fill_modes(definition.member("inputs"), "jobInputType", "ReadOnlyMount");
-    if (definition["outputs"].is_object())
-        fill_modes(definition.member("outputs"), "jobOutputType", "ReadWriteMount");
-    for (const char* map : {"tags", "properties", "services"})
-        default_member(definition, map, Json::object());
-    default_member(definition, "isArchived", false);
+    // Tags without a value stay: clients compare them with what they sent.
+    const Json tags = definition["tags"];
+    const Json own = definition["properties"];
+    definition = wire::normalised_job(std::move(definition));
+    if (tags.is_object()) definition.set("tags", tags);
+    if (own.is_object()) definition.set("properties", own);
     default_member(definition, "status", "NotStarted");
 }
 
