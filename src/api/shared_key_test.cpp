@@ -1,0 +1,3 @@
+#include "api/shared_key.h"
+
+#include <gtest/gtest.h>
