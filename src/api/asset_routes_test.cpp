@@ -87,6 +87,42 @@ TEST_F(AssetRoutes, FindsCodeByItsHashWhateverTheName) {
     EXPECT_EQ(put("/codes/g2/versions/1", R"({"codeUri":"https://h/storage/acct/no-such/x"})").status, 400);
 }
 
+TEST_F(AssetRoutes, CodeIsReadWithTheCredentialOfTheWorkspacesBlobs) {
+    const auto started = world_.call({"POST", kWs + "/codes/g1/versions/1/startPendingUpload", "{}", {}});
+    const std::string uri = json_of(started).get("blobReferenceForConsumption.blobUri").string();
+    const std::string path = uri.substr(uri.find("/storage/"));
+    const auto secrets = world_.call({"POST", kWs + "/datastores/workspaceblobstore/listSecrets", "{}", {}});
+    const std::string sas = json_of(secrets)["sasToken"].string();
+    const auto with = [&](const std::string& method, const std::string& target) {
+        return world_
+            .call(
+                {method, target + sas, method == "PUT" ? "x" : "", {{"x-ms-blob-type", "BlockBlob"}}, false})
+            .status;
+    };
+    EXPECT_EQ(with("GET", path + "?restype=container&comp=list&"), 200);
+    EXPECT_EQ(with("PUT", path + "/a?"), 403) << "to be read, not written";
+    EXPECT_EQ(with("DELETE", path + "/a?"), 403);
+    const auto artifacts =
+        world_.call({"POST", kWs + "/datastores/workspaceartifactstore/listSecrets", "{}", {}});
+    EXPECT_EQ(world_
+                  .call({"GET",
+                         path + "?restype=container&comp=list&" + json_of(artifacts)["sasToken"].string(),
+                         "",
+                         {},
+                         false})
+                  .status,
+              403);
+}
+
+TEST(Workspaces, KnowWhoseCodeAContainerHas) {
+    EXPECT_EQ(code_container(kDefaultWorkspace, "12ab"), "code-12ab");
+    EXPECT_EQ(code_container("w9", "12ab"), "code-w9-12ab");
+    EXPECT_EQ(workspace_of_code("code-12ab"), kDefaultWorkspace);
+    EXPECT_EQ(workspace_of_code("code-w9-12ab"), "w9");
+    EXPECT_EQ(workspace_of_code("code-"), kDefaultWorkspace);
+    EXPECT_FALSE(workspace_of_code("azureml-blobstore"));
+}
+
 TEST_F(AssetRoutes, KeepsModelsAndDataAsTheSdkNeedsThem) {
     const std::string store = "azureml://datastores/workspaceblobstore/paths/";
     ASSERT_EQ(put("/models/m/versions/1",

@@ -8,6 +8,7 @@
 #include "api/component_spec.h"
 #include "api/curated.h"
 #include "api/data_uris.h"
+#include "api/environments.h"
 #include "base/text.h"
 
 namespace lavant::api {
@@ -342,6 +343,12 @@ void remove_all(Context& context, const SharedCall& call, const std::vector<Asse
 void refuse_or_remove(Context& context, const SharedCall& call, const Result<std::vector<Asset>>& assets) {
     if (!assets) return call->respond(error_response(assets.error()));
     if (assets->empty()) return call->respond(HttpResponse{.status = 204});
+    const AssetKey& key = assets->front().key;
+    if (key.kind == "environments" && key.name == kBaseEnvironment)
+        return call->respond(error_response(
+            {ErrorCode::Conflict,
+             "environment '" + key.name + "' is there from the start and stays; archive it instead",
+             {}}));
     if (const auto free = check_unused(context, *assets); !free)
         return call->respond(error_response(free.error()));
     remove_all(context, call, *assets);

@@ -113,6 +113,12 @@ TEST_F(AssetWrites, DeletesVersionsAndContainers) {
     EXPECT_EQ(world_.call({"DELETE", kWs + "/data/d", "", reader}).status, 403);
 }
 
+TEST_F(AssetWrites, KeepsTheEnvironmentThatIsThereFromTheStart) {
+    EXPECT_EQ(remove("/environments/base"), 409);
+    EXPECT_EQ(remove("/environments/base/versions/1"), 409);
+    EXPECT_EQ(status("/environments/base/versions/1"), 200);
+}
+
 TEST_F(AssetWrites, KeepsWhatALiveJobUses) {
     ASSERT_EQ(put("/environments/e/versions/1", R"({"image":"python:3.11"})").status, 201);
     ASSERT_EQ(put("/environments/e/versions/2", R"({"image":"python:3.12"})").status, 201);

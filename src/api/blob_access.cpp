@@ -1,7 +1,10 @@
 #include "api/blob_access.h"
 
+#include <optional>
+
 #include "api/shared_key.h"
 #include "base/text.h"
+#include "core/model/workspace.h"
 
 namespace lavant::api {
 namespace {
@@ -13,6 +16,14 @@ std::string_view permission_for(const ports::HttpRequest& request, bool is_conta
     if (request.method == "DELETE") return "d";
     if (!is_container) return "r";
     return comp == "list" ? "l" : "lr";
+}
+
+// Whoever may read the blobs of a workspace may read its code: azure-ai-ml downloads code with the
+// credential of workspaceblobstore. nullopt: the container is no code, or it is not about reading.
+std::optional<std::string> store_over(const std::string& container, std::string_view wanted) {
+    if (wanted.find_first_not_of("rl") != std::string_view::npos) return std::nullopt;
+    const auto workspace = workspace_of_code(container);
+    return workspace ? std::optional(blob_container(*workspace)) : std::nullopt;
 }
 
 tl::unexpected<StorageRefusal> refuse(const Error& error) {
@@ -29,16 +40,23 @@ StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRe
     const std::string_view wanted = permission_for(request, blob.empty());
     BlobGrant grant;
     if (request.query.find("sig=") != std::string::npos) {
-        const SasAsk ask{container, blob, wanted, request.query_value("prefix").value_or("")};
-        LAVANT_TRY(SasGrant sas, context.sas.check(request, ask, now));
+        SasAsk ask{container, blob, wanted, request.query_value("prefix").value_or("")};
+        auto given = context.sas.check(request, ask, now);
+        if (const auto store = store_over(container, wanted); store && !given) {
+            ask.container = *store;
+            if (auto by_store = context.sas.check(request, ask, now)) given = std::move(by_store);
+        }
+        LAVANT_TRY(SasGrant sas, std::move(given));
         grant.create_only = wanted == "cw" && sas.permissions.find('w') == std::string::npos;
         grant.response_headers = std::move(sas.response_headers);
         return grant;
     }
     const std::string_view authorization = request.header("Authorization");
     if (is_shared_key(authorization)) {
-        const std::string key = context.storage_key(container);
-        LAVANT_TRY_VOID(check_shared_key(context.ports.crypto, request, key, now));
+        auto fits = check_shared_key(context.ports.crypto, request, context.storage_key(container), now);
+        if (const auto store = store_over(container, wanted); store && !fits)
+            if (check_shared_key(context.ports.crypto, request, context.storage_key(*store), now)) fits = {};
+        LAVANT_TRY_VOID(std::move(fits));
         grant.is_key = true;
         return grant;
     }

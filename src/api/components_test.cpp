@@ -19,7 +19,8 @@ Json complete(const std::string& text, const FindComponent& find = kKnowsNone) {
 
 TEST(ComponentSpec, FillsWhatACommandLeavesOut) {
     const Json spec = complete(
-        R"({"type":"command","command":"x","inputs":{"a":{"type":"number","optional":true},"b":{"type":"uri_file"}},
+        R"({"type":"command","command":"x",
+            "inputs":{"a":{"type":"number","optional":true},"b":{"type":"uri_file"}},
             "distribution":{"type":"pytorch","process_count_per_instance":4},"sourceJobId":null})");
     EXPECT_EQ(spec["name"].text(), "c");
     EXPECT_EQ(spec["version"].text(), "3");
@@ -52,7 +53,8 @@ TEST(ComponentSpec, TakesFromItsSteps) {
     };
     const Json spec = complete(
         R"({"type":"pipeline",
-            "inputs":{"where":{"type":"string","default":"azureml:cpu"},"what":{"type":"string","default":"azureml:d"}},
+            "inputs":{"where":{"type":"string","default":"azureml:cpu"},
+                      "what":{"type":"string","default":"azureml:d"}},
             "outputs":{"result":{"type":"string"},"late":{"type":"string"}},
             "jobs":{"a":{"componentId":"/step","computeId":"${{parent.inputs.where}}",
                          "outputs":{"o":{"value":"${{parent.outputs.result}}","type":"literal"}}},

@@ -15,6 +15,8 @@ namespace lavant::api {
 
 inline constexpr const char* kHostImage = "lavant/host";  // the image of the registered default, base:1
 
+inline constexpr std::string_view kBaseEnvironment = "base";  // which every workspace has
+
 struct EnvironmentAsk {
     std::string workspace;    // its key
     std::string id;           // as in the job's environmentId

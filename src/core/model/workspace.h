@@ -44,6 +44,24 @@ inline std::optional<std::string_view> workspace_of_artifacts(std::string_view c
     return container.front() == kWorkspaceKeyStart ? std::optional(container) : std::nullopt;
 }
 
+// Each code snapshot has a container of its own; whose it is stands in the name.
+inline std::string code_container(std::string_view workspace, std::string_view id) {
+    std::string container = "code-";
+    if (workspace != kDefaultWorkspace) container.append(workspace) += '-';
+    return container.append(id);
+}
+
+// Whose code a container has; nullopt: it has none.
+inline std::optional<std::string> workspace_of_code(std::string_view container) {
+    constexpr std::string_view kStart = "code-";
+    if (!container.starts_with(kStart)) return std::nullopt;
+    container.remove_prefix(kStart.size());
+    const std::size_t dash = container.find('-');
+    if (container.empty() || container.front() != kWorkspaceKeyStart || dash == std::string_view::npos)
+        return kDefaultWorkspace;
+    return std::string(container.substr(0, dash));
+}
+
 // What an attempt uploads lies below this folder of its container until it is published.
 inline constexpr std::string_view kStagingFolder = ".lavant-staging";
 
