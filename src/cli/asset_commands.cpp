@@ -16,7 +16,7 @@ using wire::Json;
 constexpr std::size_t kNamesMost = 30;
 constexpr int kPatienceSeconds = 2;
 
-void say_none(const Console& console, AssetKind kind, const ListOptions& options) {
+void say_none(const Console& console, AssetKind kind, const AssetFilter& options) {
     const AssetWords& words = words_of(kind);
     if (options.archived == Archived::Only) return console.note(fmt::format("no archived {}", words.plural));
     if (!options.name.empty())
@@ -36,7 +36,7 @@ Outcome<Exit> show_asset(Session& session, const Console& console, AssetKind kin
 }
 
 Outcome<Exit> list_assets(Session& session, const Console& console, AssetKind kind,
-                          const ListOptions& options, const Output& output) {
+                          const AssetFilter& options, const Output& output) {
     const bool versions = !options.name.empty();
     const std::string path = versions ? container_path(session, kind, options.name) + "/versions"
                                       : session.workspace_path(std::string("/") + words_of(kind).segment);

@@ -17,7 +17,7 @@ namespace lavant::cli {
                                        const AssetName& name, const Output& output);
 // Without a name every one with its latest version, else the versions of that one.
 [[nodiscard]] Outcome<Exit> list_assets(Session& session, const Console& console, AssetKind kind,
-                                        const ListOptions& options, const Output& output);
+                                        const AssetFilter& options, const Output& output);
 
 // Description, tags and properties; of a model its stage too. The rest never changes under a version.
 [[nodiscard]] Outcome<Exit> update_asset(Session& session, const Console& console, AssetKind kind,

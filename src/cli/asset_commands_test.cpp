@@ -89,7 +89,7 @@ TEST(AssetList, NamesWithTheirLatestVersion) {
     EXPECT_EQ(world.out(),
               "NAME     LATEST      TYPE        CREATED              DESCRIPTION\n"
               "one      4           uri_file    2026-01-02 03:04:05  a long text about what it…\n"
-              "another  2026-01-02  uri_folder  2026-01-02 03:04:05  \n");
+              "another  2026-01-02  uri_folder  2026-01-02 03:04:05\n");
     EXPECT_NE(world.server.requests[0].url.find("listViewType=ActiveOnly"), std::string::npos);
 }
 

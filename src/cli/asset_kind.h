@@ -41,7 +41,7 @@ std::string version_path(const Session& session, AssetKind kind, const AssetName
 [[nodiscard]] Outcome<wire::Json> fetch_version(Session& session, AssetKind kind, const AssetName& name);
 
 enum class Archived { No, Only, Too };
-struct ListOptions {
+struct AssetFilter {
     std::string name;  // "": the containers
     Archived archived = Archived::No;
     int max = 0;  // 0: all

@@ -77,8 +77,8 @@ TEST(DatastoreList, SaysWhereFilesLie) {
     ASSERT_TRUE(list_datastores(world.session, world.terminal.console(), 0, {}));
     EXPECT_EQ(world.terminal.out.str(),
               "NAME                TYPE        DEFAULT  WHERE                        DESCRIPTION\n"
-              "workspaceblobstore  azure_blob  yes      h:1/storage/a/azureml-blob…  \n"
-              "team                local                /data/team                   \n");
+              "workspaceblobstore  azure_blob  yes      h:1/storage/a/azureml-blob…\n"
+              "team                local                /data/team\n");
 }
 
 TEST(DatastoreUpdate, ChangesWordsOnly) {

@@ -111,8 +111,8 @@ TEST(WorkspaceList, ShowsWhichIsInUse) {
     ASSERT_TRUE(list_workspaces(world.session, world.terminal.console(), false, 0, {}));
     EXPECT_EQ(world.terminal.out.str(),
               "NAME     RESOURCE GROUP  IN USE  DESCRIPTION\n"
-              "default  lavant          yes     \n"
-              "vision   research                \n");
+              "default  lavant          yes\n"
+              "vision   research\n");
 }
 
 TEST(WorkspaceConfig, IsWhatFromConfigReads) {

@@ -35,7 +35,7 @@ void add_validated_file(CommandLine& line, CLI::App& command, cli::FileOptions& 
     line.add_output(command);
 }
 
-cli::ListOptions ListFlags::read() const {
+cli::AssetFilter ListFlags::read() const {
     return {.name = name,
             .archived = archived_only      ? cli::Archived::Only
                         : include_archived ? cli::Archived::Too

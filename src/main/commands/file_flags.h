@@ -35,7 +35,7 @@ struct ListFlags {
     bool archived_only = false;
     bool include_archived = false;
     int max = 0;
-    cli::ListOptions read() const;
+    cli::AssetFilter read() const;
 };
 void add_max(CLI::App& command, int& max);  // -r, --max-results
 void add_list_flags(CLI::App& command, ListFlags& flags);

@@ -183,6 +183,47 @@ std::string manual(const CLI::App& root) {
     return out;
 }
 
+namespace {
+
+// What may stand for the last word, for a shell that completes it.
+cli::Outcome<cli::Exit> print_candidates(CommandLine& line, cli::Context& context) {
+    std::vector<std::string> words = line.trailing();
+    std::erase(words, "=");  // bash makes three words of --output=yaml
+    const std::string last = words.empty() ? "" : words.back();
+    Candidates found;
+    if (words.size() > 1 && words.front() == "az") {
+        CommandLine az(Manner::Az);
+        add_job_family(az);
+        add_compute_family(az);
+        add_asset_families(az);
+        add_datastore_family(az);
+        add_schedule_family(az);
+        add_workspace_family(az);
+        add_az_family(az);
+        az.add_az_options();
+        words.erase(words.begin());
+        found = complete(*az.root().get_parent(), words);
+    } else {
+        found = complete(line.root(), words);
+    }
+    if (found.wants_job) {
+        for (std::string& name : cli::known_job_names(context, line.choice(), last))
+            found.words.push_back(std::move(name));
+    }
+    if (found.wants_compute) {
+        for (std::string& name : cli::known_compute_names(context, line.choice(), last))
+            found.words.push_back(std::move(name));
+    }
+    if (!found.wants_names.empty()) {
+        for (std::string& name : cli::known_resource_names(context, line.choice(), found.wants_names, last))
+            found.words.push_back(std::move(name));
+    }
+    for (const std::string& word : found.words) context.console.out << word << "\n";
+    return cli::Exit::Completed;
+}
+
+}  // namespace
+
 void add_shell_family(CommandLine& line) {
     using cli::Context;
     using cli::Exit;
@@ -220,42 +261,8 @@ void add_shell_family(CommandLine& line) {
     CLI::App& candidates =
         CommandLine::add(line.root(), "__complete", "what may come next; for completion", "");
     CommandLine::takes_command(candidates);
-    line.runs_with_bad_config(candidates, [&line](Context& context) -> Outcome<Exit> {
-        std::vector<std::string> words = line.trailing();
-        std::erase(words, "=");  // bash makes three words of --output=yaml
-        const std::string last = words.empty() ? "" : words.back();
-        Candidates found;
-        if (words.size() > 1 && words.front() == "az") {
-            CommandLine az(Manner::Az);
-            add_job_family(az);
-            add_compute_family(az);
-            add_asset_families(az);
-            add_datastore_family(az);
-            add_schedule_family(az);
-            add_workspace_family(az);
-            add_az_family(az);
-            az.add_az_options();
-            words.erase(words.begin());
-            found = complete(*az.root().get_parent(), words);
-        } else {
-            found = complete(line.root(), words);
-        }
-        if (found.wants_job) {
-            for (std::string& name : cli::known_job_names(context, line.choice(), last))
-                found.words.push_back(std::move(name));
-        }
-        if (found.wants_compute) {
-            for (std::string& name : cli::known_compute_names(context, line.choice(), last))
-                found.words.push_back(std::move(name));
-        }
-        if (!found.wants_names.empty()) {
-            for (std::string& name :
-                 cli::known_resource_names(context, line.choice(), found.wants_names, last))
-                found.words.push_back(std::move(name));
-        }
-        for (const std::string& word : found.words) context.console.out << word << "\n";
-        return Exit::Completed;
-    });
+    line.runs_with_bad_config(candidates,
+                              [&line](Context& context) { return print_candidates(line, context); });
 }
 
 }  // namespace lavant
