@@ -224,10 +224,3 @@ def test_names_with_dots_and_dashes(make, uniq):
 def test_a_bad_name_is_refused(make):
     with pytest.raises(Exception):
         make(name="bad name/with slash", image=IMAGE)
-
-
-def test_share_with_a_registry_is_refused_clearly(ml, make, uniq):
-    name = uniq("env")
-    make(name=name, image=IMAGE)
-    with pytest.raises(Exception):
-        ml.environments.share(name, "1", share_with_name=name, share_with_version="1", registry_name="no-such-registry")
