@@ -97,7 +97,8 @@ Result<void> check_codes(Context& context, const std::string& workspace, const J
 std::string to_job_uri(const std::string& uri) {
     constexpr std::string_view kRuns = "runs:/";
     if (!uri.starts_with(kRuns)) return uri;
-    const std::string rest = uri.substr(uri.find_first_not_of('/', kRuns.size() - 1));
+    std::string rest = uri.substr(kRuns.size());
+    while (rest.starts_with('/')) rest.erase(0, 1);
     const std::size_t slash = rest.find('/');
     if (slash == std::string::npos) return "azureml://jobs/" + rest + "/outputs/artifacts";
     return "azureml://jobs/" + rest.substr(0, slash) + "/outputs/artifacts/paths/" + rest.substr(slash + 1);
