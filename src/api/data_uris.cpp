@@ -218,7 +218,10 @@ Result<DataPlace> resolve_data_uri(Context& context, const std::string& workspac
     if (auto place = parse_datastore_uri(uri))
         return place_in_datastore(context, workspace, std::move(*place));
     if (const auto job = parse_job_uri(uri)) return place_of_job(context, workspace, *job);
-    if (uri.starts_with("/subscriptions/") || uri.starts_with("azureml:")) {
+    // The SDK leaves the scheme out: "name:version", "name@label".
+    const bool bare = uri.find('/') == std::string::npos && !uri.starts_with("file:") &&
+                      parse_asset_name(uri, "data").has_value();
+    if (bare || uri.starts_with("/subscriptions/") || uri.starts_with("azureml:")) {
         LAVANT_TRY(auto asset, place_of_asset(context, workspace, uri));
         if (asset) return std::move(*asset);
         const bool registry = uri.starts_with("azureml://registries/");

@@ -28,7 +28,7 @@ def test_named_outputs_are_registered_on_completion(server, write_job):
     model = versions(server, "models", "made-model")
     assert [one["name"] for one in model] == ["7"] and model[0]["properties"]["jobName"] == name
     again = server.cli("job", "create", "-f", file)
-    assert again.returncode == 2 and "made-model:7" in again.stderr, again.stderr
+    assert again.returncode == 5 and "made-model:7" in again.stderr, again.stderr
     made = call(server, "GET", f"/lavant/v1/lineage?job={name}")[1]["value"]
     assert [(e["role"], e["port"], e["kind"], e["name"], e["version"]) for e in made] == [
         ("output", "d", "data", "made-data", "1"), ("output", "m", "models", "made-model", "7")]
@@ -70,7 +70,7 @@ def test_data_is_found_under_every_name(server, write_job, tmp_path):
 ])
 def test_what_is_not_there_is_refused_with_the_remedy(server, write_job, path, said):
     refused = server.cli("job", "create", "-f", write_job("true", inputs={"a": {"type": "uri_file", "path": path}}))
-    assert refused.returncode == 2 and said in refused.stderr, refused.stderr
+    assert refused.returncode == 5 and said in refused.stderr, refused.stderr
 
 
 def test_azure_storage_is_read_from_its_mirror(tmp_path, write_job):
