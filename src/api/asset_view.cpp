@@ -6,6 +6,8 @@
 
 #include "api/asset_names.h"
 #include "base/text.h"
+#include "core/spec/document.h"
+#include "wire/yaml.h"
 
 namespace lavant::api {
 namespace {
@@ -50,8 +52,29 @@ void default_member(Json& object, std::string_view key, Json value) {
     if (object[key].is_null()) object.set(key, std::move(value));
 }
 
-// A build context is the same if its content is: the part from LocalUpload/<hash> on.
+// What a document says, whatever the order of its keys and the way it is written.
+std::string meaning_of(const spec::Document& document) {
+    std::string text;
+    if (document.is_list()) {
+        for (const spec::Document& item : document.items) text += meaning_of(item) + ",";
+        return "[" + text + "]";
+    }
+    if (!document.is_map()) return std::string(name_of(document.kind)) + json_quote(document.printed());
+    std::vector<std::string> members;
+    for (const spec::Document::Entry& entry : document.entries)
+        members.push_back(json_quote(entry.key) + ":" + meaning_of(entry.value));
+    std::ranges::sort(members);
+    for (const std::string& member : members) text += member + ",";
+    return "{" + text + "}";
+}
+
+// A build context is the same if its content is: the part from LocalUpload/<hash> on. A conda file is the
+// same if it says the same.
 std::string comparable(const Json& value, std::string_view field) {
+    if (field == "condaFile" && value.is_string()) {
+        const auto document = wire::parse_yaml(value.text(), "condaFile");
+        return document ? meaning_of(*document) : value.string();
+    }
     if (field != "build" || !value.is_object()) return value.dump();
     const std::string uri = value["contextUri"].string();
     const std::size_t at = uri.find("/LocalUpload/");

@@ -1,5 +1,6 @@
 #include "api/asset_writes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/answers.h"
@@ -325,19 +326,28 @@ void try_put_container(const AssetKind& kind, Context& context, const SharedCall
 
 // --- deleting ---
 
+// As they were when they were looked at: a version that another client adds in this moment keeps its
+// container.
 void remove_all(Context& context, const SharedCall& call, const std::vector<Asset>& assets) {
     plane::WriteAssets event;
     for (const Asset& asset : assets) {
         AssetWrite write;
         write.asset.key = asset.key;
+        write.expected = asset.row_version;
         write.remove = true;
         event.writes.push_back(std::move(write));
     }
-    post(context, call, std::move(event), [&context, call](const plane::Answer&) {
+    post(context, call, std::move(event), [&context, call](const plane::Answer& answer) {
         // Jobs may name a version that is made anew with other content.
         context.environments.clear();
         context.codes.clear();
-        call->respond(HttpResponse{.status = 204});
+        if (std::ranges::all_of(answer.assets_written, [](bool written) { return written; }))
+            return call->respond(HttpResponse{.status = 204});
+        call->respond(error_response({ErrorCode::Conflict,
+                                      "'" + call->param("name") +
+                                          "' was written by another client at the same time; look at it, and "
+                                          "delete what is left",
+                                      {}}));
     });
 }
 

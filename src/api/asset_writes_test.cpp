@@ -4,6 +4,7 @@
 
 #include "api/environments.h"
 #include "api/test_world.h"
+#include "base/text.h"
 
 namespace lavant::api {
 namespace {
@@ -111,6 +112,29 @@ TEST_F(AssetWrites, DeletesVersionsAndContainers) {
     const auto reader = world_.as("rob", Role::Reader);
     ASSERT_EQ(put_data("1", "a").status, 201);
     EXPECT_EQ(world_.call({"DELETE", kWs + "/data/d", "", reader}).status, 403);
+}
+
+TEST_F(AssetWrites, DeletesNothingThatCameInTheMeantime) {
+    ASSERT_EQ(put_data("1", "a").status, 201);
+    meanwhile([this] { EXPECT_EQ(put_data("2", "b").status, 201); });
+    EXPECT_EQ(remove("/data/d"), 409);
+    EXPECT_EQ(status("/data/d/versions/1"), 404);
+    EXPECT_EQ(get("/data/d").get("properties.latestVersion").text(), "2");
+    EXPECT_EQ(get("/data/d").get("properties.nextVersion").text(), "3");
+    EXPECT_EQ(remove("/data/d"), 204);
+}
+
+TEST_F(AssetWrites, ComparesWhatACondaFileSays) {
+    const auto put_file = [this](const char* text) {
+        return put("/environments/c/versions/1", R"({"image":"i","condaFile":)" + json_quote(text) + "}")
+            .status;
+    };
+    ASSERT_EQ(put_file("name: x\ndependencies:\n- python=3.11\n- pip:\n  - numpy\n"), 201);
+    EXPECT_EQ(put_file("dependencies: [python=3.11, {pip: [numpy]}]\nname: 'x'\n"), 200);
+    EXPECT_EQ(put_file("{\"dependencies\": [\"python=3.11\", {\"pip\": [\"numpy\"]}], \"name\": \"x\"}"),
+              200);
+    EXPECT_EQ(put_file("name: x\ndependencies:\n- pip:\n  - numpy\n- python=3.11\n"), 409) << "order counts";
+    EXPECT_EQ(put_file("{not: [yaml"), 409);
 }
 
 TEST_F(AssetWrites, KeepsTheEnvironmentThatIsThereFromTheStart) {
