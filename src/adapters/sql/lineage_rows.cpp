@@ -37,13 +37,14 @@ Result<void> write_lineage(Database& database, const WriteBatch& batch) {
 Result<std::vector<LineageEdge>> list_lineage(Database& database, const ports::LineageQuery& query) {
     const bool by_job = !query.job.empty();
     const bool any_version = query.version.empty();
-    Run run(database.shaped(
-        std::string("SELECT lineage.job, job.name, lineage.workspace, role, port, kind, lineage.name, "
-                    "lineage.version FROM lineage JOIN job ON job.id = lineage.job") +
-        (by_job ? " WHERE job.workspace = ? AND job.name = ?"
-                : " WHERE lineage.workspace = ? AND kind = ? AND lineage.name = ?") +
-        (by_job || any_version ? "" : " AND lineage.version = ?") +
-        " ORDER BY lineage.job DESC, role, port, kind LIMIT ?"));
+    Run run(
+        database.shaped(std::string("SELECT lineage.job, job.name, lineage.workspace, lineage.role, "
+                                    "lineage.port, lineage.kind, lineage.name, "
+                                    "lineage.version FROM lineage JOIN job ON job.id = lineage.job") +
+                        (by_job ? " WHERE job.workspace = ? AND job.name = ?"
+                                : " WHERE lineage.workspace = ? AND lineage.kind = ? AND lineage.name = ?") +
+                        (by_job || any_version ? "" : " AND lineage.version = ?") +
+                        " ORDER BY lineage.job DESC, lineage.role, lineage.port, lineage.kind LIMIT ?"));
     run.text(query.workspace);
     by_job ? run.text(query.job) : run.text(query.kind).text(query.name);
     if (!by_job && !any_version) run.text(query.version);
