@@ -7,6 +7,7 @@
 #include "api/blob_routes.h"
 #include "api/compute_actions.h"
 #include "api/compute_routes.h"
+#include "api/datastore_routes.h"
 #include "api/followers.h"
 #include "api/history_routes.h"
 #include "api/job_routes.h"
@@ -96,6 +97,7 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_asset_routes(router_, context_);
     add_history_routes(router_, context_);
     add_blob_routes(router_, context_);
+    add_datastore_routes(router_, context_);
     add_quota_routes(router_, context_);
     add_lock_routes(router_, context_);
     add_usage_routes(router_, context_);

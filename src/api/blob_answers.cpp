@@ -29,9 +29,8 @@ std::string next_request_id() {
 }
 
 bool looks_like_version(std::string_view text) {
-    return text.size() == kVersion.size() && std::ranges::all_of(text, [](char c) {
-        return (c >= '0' && c <= '9') || c == '-';
-    });
+    return text.size() == kVersion.size() &&
+           std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
 }
 
 }  // namespace
@@ -71,7 +70,8 @@ HttpResponse written(int status, const ports::BlobInfo& blob) {
     return response;
 }
 
-tl::expected<std::map<std::string, std::string>, HttpResponse> metadata_of(const ports::HttpRequest& request) {
+tl::expected<std::map<std::string, std::string>, HttpResponse> metadata_of(
+    const ports::HttpRequest& request) {
     constexpr std::string_view kPrefix = "x-ms-meta-";
     std::map<std::string, std::string> metadata;
     std::size_t bytes = 0;

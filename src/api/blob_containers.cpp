@@ -110,8 +110,8 @@ void read_account(Context& context, const SharedCall& call) {
     if (visible.empty() && why.status != 0)
         return finish(*call, storage_error(why.status, why.code, why.message));
     response.headers = {{"Content-Type", "application/xml"}};
-    response.body = render_container_list(
-        origin_of(context, request) + "/storage/" + kStorageAccount + "/", prefix, visible);
+    response.body = render_container_list(origin_of(context, request) + "/storage/" + kStorageAccount + "/",
+                                          prefix, visible);
     finish(*call, std::move(response));
 }
 

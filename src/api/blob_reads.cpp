@@ -57,8 +57,8 @@ HttpResponse get_bytes(Context& context, const BlobCall& call, const ports::Open
     if (asked.empty()) asked = request.header("Range");
     const ByteRange range = resolve_range(asked, blob.info.bytes);
     if (range.kind == ByteRange::Kind::Impossible) {
-        HttpResponse refused =
-            storage_error(416, "InvalidRange", "The range specified is invalid for the current size of the resource.");
+        HttpResponse refused = storage_error(
+            416, "InvalidRange", "The range specified is invalid for the current size of the resource.");
         refused.headers.emplace_back("Content-Range", "bytes */" + std::to_string(blob.info.bytes));
         return refused;
     }

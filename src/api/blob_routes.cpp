@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kBlobNameBytes = 1024;
 
 bool is_usable_name(std::string_view blob) {
-    return blob.size() <= kBlobNameBytes && !ports::is_staged(blob) && blob.find('\0') == std::string_view::npos;
+    return blob.size() <= kBlobNameBytes && !ports::is_staged(blob) &&
+           blob.find('\0') == std::string_view::npos;
 }
 
 using Handler = void (*)(Context&, const SharedBlobCall&);
@@ -24,10 +25,10 @@ void serve(Context& context, const SharedCall& call, Handler handler) {
         return finish(*call, storage_error(why.status, why.code, why.message));
     }
     if (!is_usable_name(call->param("blob")))
-        return finish(*call,
-                      storage_error(400, "InvalidResourceName", "this is not a name a blob can have"));
+        return finish(*call, storage_error(400, "InvalidResourceName", "this is not a name a blob can have"));
     if (!context.ports.blobs.has_container(call->param("container")) && handler != write_container)
-        return finish(*call, storage_error(404, "ContainerNotFound", "The specified container does not exist."));
+        return finish(*call,
+                      storage_error(404, "ContainerNotFound", "The specified container does not exist."));
     handler(context, std::make_shared<BlobCall>(BlobCall{call, std::move(*grant)}));
 }
 
@@ -46,9 +47,8 @@ void add_blob_routes(Router& router, Context& context) {
     for (const char* account : {kStorageAccount, kStorageHost}) {
         const std::string root = std::string("/storage/") + account;
         const std::string container = root + "/{container}";
-        router.add("GET,HEAD", root, Route{Need::Storage, [&context](const SharedCall& call) {
-                                               read_account(context, call);
-                                           }});
+        router.add("GET,HEAD", root,
+                   Route{Need::Storage, [&context](const SharedCall& call) { read_account(context, call); }});
         router.add("GET,HEAD", container, route(read_container));
         router.add("PUT,DELETE", container, route(write_container));
         router.add("GET,HEAD", container + "/{blob*}", route(read_blob));

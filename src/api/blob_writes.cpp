@@ -41,15 +41,15 @@ HttpResponse answer_of(const Result<ports::BlobInfo>& stored, const Refused& ref
 Result<std::string> md5_of_body(Context& context, const ports::HttpRequest& request) {
     if (request.body_file.empty()) return context.ports.crypto.md5(request.body);
     LAVANT_TRY(const Fd file, open_file(request.body_file, O_RDONLY));
-    std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, request.body_bytes + 1)), '\0');
+    std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, request.body_bytes + 1)),
+                      '\0');
     Result<void> read;
-    const std::string digest =
-        context.ports.crypto.md5_of_chunks([&]() -> std::optional<std::string_view> {
-            const ssize_t got = ::read(file.get(), piece.data(), piece.size());
-            if (got < 0) read = fail(system_error("read an upload", errno));
-            if (got <= 0) return std::nullopt;
-            return std::string_view(piece).substr(0, static_cast<std::size_t>(got));
-        });
+    const std::string digest = context.ports.crypto.md5_of_chunks([&]() -> std::optional<std::string_view> {
+        const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+        if (got < 0) read = fail(system_error("read an upload", errno));
+        if (got <= 0) return std::nullopt;
+        return std::string_view(piece).substr(0, static_cast<std::size_t>(got));
+    });
     if (!read) return fail(read.error());
     return digest;
 }
@@ -60,16 +60,15 @@ tl::expected<std::string, HttpResponse> checked_md5(Context& context, const port
     const std::string_view expected = request.header("Content-MD5");
     if (expected.empty() && !(if_cheap && request.body_bytes <= kQuickBytes)) return std::string();
     if (const auto raw = base64_decode(expected); !expected.empty() && (!raw || raw->size() != 16))
-        return tl::make_unexpected(
-            storage_error(400, "InvalidMd5", "Content-MD5 is not base64 of 16 bytes"));
+        return tl::make_unexpected(storage_error(400, "InvalidMd5", "Content-MD5 is not base64 of 16 bytes"));
     const Result<std::string> digest = md5_of_body(context, request);
     if (!digest) return tl::make_unexpected(storage_error(digest.error()));
     std::string made = base64_encode(*digest);
     if (!expected.empty() && made != expected)
-        return tl::make_unexpected(
-            storage_error(400, "Md5Mismatch",
-                          "The MD5 value specified in the request did not match the MD5 value calculated by the "
-                          "server."));
+        return tl::make_unexpected(storage_error(
+            400, "Md5Mismatch",
+            "The MD5 value specified in the request did not match the MD5 value calculated by the "
+            "server."));
     return made;
 }
 
@@ -86,8 +85,8 @@ void put_block(Context& context, const SharedBlobCall& call) {
     const auto respond = [&](HttpResponse response) { finish(*call->call, std::move(response)); };
     const auto id = base64_decode(call->request().query_value("blockid").value_or(""));
     if (!id || id->empty() || id->size() > kBlockIdBytes)
-        return respond(storage_error(400, "InvalidQueryParameterValue",
-                                     "blockid must be base64 of 1 to 64 bytes"));
+        return respond(
+            storage_error(400, "InvalidQueryParameterValue", "blockid must be base64 of 1 to 64 bytes"));
     if (!call->request().header("x-ms-copy-source").empty())
         return respond(unsupported("blocks cannot be copied from a URL here; copy the whole blob"));
     const auto md5 = checked_md5(context, call->request(), false);
@@ -112,8 +111,7 @@ tl::expected<std::vector<ports::BlockRef>, HttpResponse> blocks_of(const ports::
         xml = *read;
     }
     auto blocks = parse_block_list(xml);
-    if (!blocks)
-        return tl::make_unexpected(storage_error(400, "InvalidXmlDocument", blocks.error().message));
+    if (!blocks) return tl::make_unexpected(storage_error(400, "InvalidXmlDocument", blocks.error().message));
     for (ports::BlockRef& block : *blocks) {
         const auto raw = base64_decode(block.id);
         if (!raw || raw->empty())
@@ -144,7 +142,8 @@ void put_whole(Context& context, const SharedBlobCall& call) {
     const auto respond = [&](HttpResponse response) { finish(*call->call, std::move(response)); };
     const ports::HttpRequest& request = call->request();
     if (const std::string_view type = request.header("x-ms-blob-type"); !type.empty() && type != "BlockBlob")
-        return respond(unsupported("x-ms-blob-type: only block blobs are kept here, no append and page blobs"));
+        return respond(
+            unsupported("x-ms-blob-type: only block blobs are kept here, no append and page blobs"));
     auto metadata = metadata_of(request);
     if (!metadata) return respond(metadata.error());
     const auto md5 = checked_md5(context, request, true);
@@ -169,10 +168,10 @@ void put_facts(Context& context, const SharedBlobCall& call, bool is_metadata) {
     const auto refused = std::make_shared<std::optional<HttpResponse>>();
     const ports::BlobCheck check = make_check(call, refused);
     if (!is_metadata)
-        return finish(*call->call,
-                      answer_of(context.ports.blobs.set_properties(call->container(), call->blob(),
-                                                                   properties_of(call->request(), false), check),
-                                refused, 200));
+        return finish(*call->call, answer_of(context.ports.blobs.set_properties(
+                                                 call->container(), call->blob(),
+                                                 properties_of(call->request(), false), check),
+                                             refused, 200));
     const auto metadata = metadata_of(call->request());
     if (!metadata) return finish(*call->call, metadata.error());
     const auto put = context.ports.blobs.set_metadata(call->container(), call->blob(), *metadata, check);
@@ -219,8 +218,10 @@ void copy(Context& context, const SharedBlobCall& call) {
     auto metadata = metadata_of(call->request());
     if (!metadata) return respond(metadata.error());
     ports::BlobPut put{call->container(), call->blob(), "", {}};
-    put.source = context.ports.blobs.temporary_folder() + "/copy-" + to_hex(context.ports.crypto.random_bytes(12));
-    put.facts = {metadata->empty() ? (*found)->info.metadata : std::move(*metadata), (*found)->info.properties};
+    put.source =
+        context.ports.blobs.temporary_folder() + "/copy-" + to_hex(context.ports.crypto.random_bytes(12));
+    put.facts = {metadata->empty() ? (*found)->info.metadata : std::move(*metadata),
+                 (*found)->info.properties};
     const auto refused = std::make_shared<std::optional<HttpResponse>>();
     put.check = make_check(call, refused);
     const auto stored = [&]() -> Result<ports::BlobInfo> {

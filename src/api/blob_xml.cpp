@@ -148,8 +148,8 @@ Result<std::vector<ports::BlockRef>> parse_block_list(std::string_view xml) {
         const std::string close = "</" + std::string(tag) + ">";
         const std::size_t end = rest.find(close);
         if (end == std::string_view::npos || blocks.size() >= kBlocksMax) return bad();
-        const From from = tag == "Latest" ? From::Latest
-                                          : (tag == "Committed" ? From::Committed : From::Uncommitted);
+        const From from =
+            tag == "Latest" ? From::Latest : (tag == "Committed" ? From::Committed : From::Uncommitted);
         blocks.push_back({std::string(trim(rest.substr(0, end))), from});
         if (blocks.back().id.find_first_of("<>&") != std::string::npos) return bad();
         rest.remove_prefix(end + close.size());

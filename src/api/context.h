@@ -15,6 +15,7 @@
 #include "api/metrics.h"
 #include "api/router.h"
 #include "api/sas.h"
+#include "api/storage_keys.h"
 #include "api/workspace_settings.h"
 #include "api/workspaces.h"
 #include "app/event_feed.h"
@@ -36,8 +37,6 @@ namespace lavant::api {
 
 // Which workspace a request to one of our own routes is about: "sub/group/name", each part percent-encoded.
 inline constexpr std::string_view kWorkspaceHeader = "Lavant-Workspace";
-inline constexpr const char* kStorageAccount = "acct";
-inline constexpr const char* kStorageHost = "acct.blob.core.windows.net";
 
 struct ApiSettings {
     std::string base_url;  // https://127.0.0.1:8443, used where a request has no usable Host header
@@ -70,6 +69,8 @@ struct ApiPorts {
     std::function<bool(plane::Event, Done)> post;  // app::ControlLoop::post
     std::function<app::LoopStats()> loop_stats;
     LogSource* logs = nullptr;  // may be absent
+    // Runs what keeps a thread busy for long somewhere else than on an I/O thread; absent: at once.
+    std::function<void(std::function<void()>)> run_slowly = {};
 };
 
 struct Call {
@@ -101,6 +102,7 @@ struct Context {
     const ApiSettings settings;
     ApiPorts ports;
     Access access;
+    KeyOfContainer storage_key;
     Sas sas;
     app::JobFiles job_files;
     app::FreeSpace space;

@@ -18,8 +18,8 @@ constexpr std::string_view kVersionMin = "2020-12-06";  // older ones sign anoth
 constexpr std::array<std::string_view, 3> kBeforeResource = {"sp", "st", "se"};
 constexpr std::array<std::string_view, 12> kAfterResource = {
     "si", "sip", "spr", "sv", "sr", "snapshot", "ses", "rscc", "rscd", "rsce", "rscl", "rsct"};
-constexpr std::array<std::string_view, 9> kOfAccount = {"sp", "ss", "srt", "st", "se",
-                                                        "sip", "spr", "sv", "ses"};
+constexpr std::array<std::string_view, 9> kOfAccount = {"sp",  "ss",  "srt", "st", "se",
+                                                        "sip", "spr", "sv",  "ses"};
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kOverrides = {
     {{"rscc", "Cache-Control"},
      {"rscd", "Content-Disposition"},
@@ -57,7 +57,8 @@ tl::unexpected<StorageRefusal> refuse(std::string why, std::string_view code = "
 // "2026-01-02", "2026-01-02T03:04Z" and the whole form.
 std::optional<Instant> parse_sas_time(std::string_view text) {
     if (text.size() == 10) return parse_rfc3339(std::string(text) + "T00:00:00Z");
-    if (text.size() == 17 && text.ends_with('Z')) return parse_rfc3339(std::string(text.substr(0, 16)) + ":00Z");
+    if (text.size() == 17 && text.ends_with('Z'))
+        return parse_rfc3339(std::string(text.substr(0, 16)) + ":00Z");
     return parse_rfc3339(text);
 }
 

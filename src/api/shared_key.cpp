@@ -16,8 +16,8 @@ constexpr std::string_view kLite = "SharedKeyLite ";
 constexpr Duration kDateSkew = std::chrono::minutes(15);
 
 constexpr std::array<std::string_view, 11> kStandardHeaders = {
-    "Content-Encoding", "Content-Language", "Content-Length", "Content-MD5",         "Content-Type", "Date",
-    "If-Modified-Since", "If-Match",        "If-None-Match",  "If-Unmodified-Since", "Range"};
+    "Content-Encoding",  "Content-Language", "Content-Length", "Content-MD5",         "Content-Type", "Date",
+    "If-Modified-Since", "If-Match",         "If-None-Match",  "If-Unmodified-Since", "Range"};
 
 tl::unexpected<StorageRefusal> refuse(std::string why) {
     return tl::make_unexpected(StorageRefusal{403, "AuthenticationFailed", std::move(why)});
@@ -105,7 +105,8 @@ StorageResult<void> check_shared_key(ports::Crypto& crypto, const ports::HttpReq
     const bool is_lite = given.starts_with(kLite);
     given.remove_prefix(is_lite ? kLite.size() : kFull.size());
     const std::size_t colon = given.rfind(':');
-    if (colon == std::string_view::npos) return refuse("the Authorization header is not 'SharedKey name:signature'");
+    if (colon == std::string_view::npos)
+        return refuse("the Authorization header is not 'SharedKey name:signature'");
     const std::string account(given.substr(0, colon));
     const auto known = account_spellings(request);
     if (std::ranges::find(known, account) == known.end())
@@ -114,7 +115,8 @@ StorageResult<void> check_shared_key(ports::Crypto& crypto, const ports::HttpReq
     if (date.empty()) date = request.header("Date");
     const auto at = parse_http_date(date);
     if (!at || *at > now + kDateSkew || *at < now - kDateSkew)
-        return refuse("the request's date is missing or more than 15 minutes off: '" + std::string(date) + "'");
+        return refuse("the request's date is missing or more than 15 minutes off: '" + std::string(date) +
+                      "'");
     for (const Less less : {comes_before, in_byte_order}) {
         const std::string expected =
             base64_encode(crypto.hmac_sha256(key, text_to_sign(request, account, is_lite, less)));

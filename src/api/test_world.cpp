@@ -294,7 +294,10 @@ ports::HttpResponse TestWorld::call(const Ask& ask) {
 
 std::string TestWorld::body_of(const ports::HttpResponse& response) {
     if (!response.file) return response.body;
-    const std::string whole = read_file(response.file->path, 64U << 20).value();
+    const std::string path = response.file->file
+                                 ? "/proc/self/fd/" + std::to_string(response.file->file->get())
+                                 : response.file->path;
+    const std::string whole = read_file(path, 64U << 20).value();
     return whole.substr(response.file->offset, response.file->bytes);
 }
 

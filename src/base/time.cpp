@@ -76,7 +76,11 @@ std::optional<Instant> parse_http_date(std::string_view text) {
     std::array<char, 8> number{};
     std::snprintf(number.data(), number.size(), "-%02d-", static_cast<int>(month / 3) + 1);
     std::string rewritten(text.substr(12, 4));
-    rewritten.append(number.data()).append(text.substr(5, 2)).append("T").append(text.substr(17, 8)).append("Z");
+    rewritten.append(number.data())
+        .append(text.substr(5, 2))
+        .append("T")
+        .append(text.substr(17, 8))
+        .append("Z");
     const std::optional<Instant> at = parse_rfc3339(rewritten);
     // Whatever weekday it claims.
     if (!at || to_http_date(*at).substr(4) != text.substr(4)) return std::nullopt;

@@ -23,10 +23,10 @@ using Instant = UtcClock::time_point;
 inline std::int64_t to_micros(Instant at) { return at.time_since_epoch().count(); }
 inline Instant from_micros(std::int64_t micros) { return Instant{Duration{micros}}; }
 
-std::string to_rfc3339(Instant at);                           // 2026-01-02T03:04:05.678901Z
-std::string to_http_date(Instant at);                         // Fri, 02 Jan 2026 03:04:05 GMT
+std::string to_rfc3339(Instant at);                             // 2026-01-02T03:04:05.678901Z
+std::string to_http_date(Instant at);                           // Fri, 02 Jan 2026 03:04:05 GMT
 std::optional<Instant> parse_http_date(std::string_view text);  // the form above, no other
-std::optional<Instant> parse_rfc3339(std::string_view text);  // accepts offsets and 0-9 fraction digits
+std::optional<Instant> parse_rfc3339(std::string_view text);    // accepts offsets and 0-9 fraction digits
 
 std::string in_words(Duration length);  // "3 s", "12 min", "5 h", "2 d": whole units, rounded down
 

@@ -21,12 +21,14 @@
 #include "adapters/sql/sqlite_store.h"
 #include "api/agents/agent_hub.h"
 #include "api/api.h"
+#include "api/datastores.h"
 #include "api/first_run.h"
 #include "api/output_registration.h"
 #include "app/control_loop.h"
 #include "app/effect_runner.h"
 #include "app/event_feed.h"
 #include "app/staging.h"
+#include "app/worker_pool.h"
 #include "app/workspace_rows.h"
 #include "base/log.h"
 #include "base/spare_room.h"
@@ -45,6 +47,7 @@ constexpr int kCpuOvercommit = 2;
 constexpr std::uint64_t kSpareBytes = 16U << 20;
 constexpr std::uint64_t kStartBytes = 1U << 20;  // what opening the database and the like may take
 constexpr Duration kDrainGrace = 5s;
+constexpr int kSlowThreads = 4;
 constexpr Duration kReconcileEvery = 2s;
 constexpr Duration kUpkeepEvery = 24h;
 constexpr Duration kBlocksKept = 7 * 24h;  // uncommitted ones, as on Azure
@@ -122,6 +125,7 @@ class Server::Parts {
     std::unique_ptr<app::PooledEffectRunner> effects_;
     std::unique_ptr<app::ControlLoop> loop_;
     std::unique_ptr<api::Api> api_;
+    app::WorkerPool slow_{kSlowThreads};  // ends before what its work uses
     std::unique_ptr<Front> front_;
     std::unique_ptr<adapters::HttpServer> http_;
     std::thread loop_thread_;
@@ -152,6 +156,8 @@ Result<void> Server::Parts::open_folder() {
     const api::FirstRunPorts first{*store_, *reader_, *blobs_, *crypto_, clock_};
     LAVANT_TRY_VOID(api::ensure_first_key(first, folder_.owner_key(), user_name()));
     LAVANT_TRY_VOID(api::ensure_workspace(first));
+    LAVANT_TRY_VOID(api::map_folders(*reader_, *blobs_));
+    blobs_->gather_puts();
     return {};
 }
 
@@ -195,7 +201,8 @@ void Server::Parts::make_control() {
                       .feed = feed_,
                       .post = post_and_wait,
                       .loop_stats = [this] { return loop_->stats(); },
-                      .logs = hub_.get()},
+                      .logs = hub_.get(),
+                      .run_slowly = [this](std::function<void()> work) { slow_.run(std::move(work)); }},
         api::ApiSettings{.base_url = url_,
                          .secret = crypto_->secret(),
                          .version = kVersion,

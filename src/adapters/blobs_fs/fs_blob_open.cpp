@@ -84,9 +84,7 @@ Result<void> FsBlobStore::map_container(const std::string& container, const std:
     return staging ? remove_tree(blobs::path_in(staging, ".tmp")) : Result<void>{};
 }
 
-void FsBlobStore::unmap_container(const std::string& container) {
-    containers_.unmap(container);
-}
+void FsBlobStore::unmap_container(const std::string& container) { containers_.unmap(container); }
 
 Result<void> FsBlobStore::remove_container(const std::string& container) {
     LAVANT_TRY_VOID(blobs::check_container_name(container));

@@ -75,6 +75,19 @@ int checked_int(std::size_t length) {
     return static_cast<int>(length);
 }
 
+std::string digest_of_chunks(const EVP_MD* algorithm,
+                             const std::function<std::optional<std::string_view>()>& next) {
+    const DigestContext context{EVP_MD_CTX_new()};
+    CHECK(context && EVP_DigestInit_ex2(context.get(), algorithm, nullptr) == 1, "digests cannot fail");
+    while (const auto chunk = next()) {
+        CHECK(EVP_DigestUpdate(context.get(), chunk->data(), chunk->size()) == 1, "digests cannot fail");
+    }
+    std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
+    unsigned int length = 0;
+    CHECK(EVP_DigestFinal_ex(context.get(), out.data(), &length) == 1, "digests cannot fail");
+    return {reinterpret_cast<const char*>(out.data()), length};
+}
+
 }  // namespace
 
 struct OpensslCrypto::Algorithms {
@@ -118,16 +131,11 @@ std::string OpensslCrypto::random_bytes(std::size_t count) { return random_strin
 std::string OpensslCrypto::sha256(std::string_view bytes) { return digest(algorithms_->sha256.get(), bytes); }
 
 std::string OpensslCrypto::sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
-    const DigestContext context{EVP_MD_CTX_new()};
-    CHECK(context && EVP_DigestInit_ex2(context.get(), algorithms_->sha256.get(), nullptr) == 1,
-          "digests cannot fail");
-    while (const auto chunk = next()) {
-        CHECK(EVP_DigestUpdate(context.get(), chunk->data(), chunk->size()) == 1, "digests cannot fail");
-    }
-    std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
-    unsigned int length = 0;
-    CHECK(EVP_DigestFinal_ex(context.get(), out.data(), &length) == 1, "digests cannot fail");
-    return {reinterpret_cast<const char*>(out.data()), length};
+    return digest_of_chunks(algorithms_->sha256.get(), next);
+}
+
+std::string OpensslCrypto::md5_of_chunks(const std::function<std::optional<std::string_view>()>& next) {
+    return digest_of_chunks(algorithms_->md5.get(), next);
 }
 
 std::string OpensslCrypto::md5(std::string_view bytes) { return digest(algorithms_->md5.get(), bytes); }

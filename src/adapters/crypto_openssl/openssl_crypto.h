@@ -24,6 +24,7 @@ class OpensslCrypto final : public ports::Crypto {
     std::string random_bytes(std::size_t count) override;
     std::string sha256(std::string_view bytes) override;
     std::string sha256_of_chunks(const std::function<std::optional<std::string_view>()>& next) override;
+    std::string md5_of_chunks(const std::function<std::optional<std::string_view>()>& next) override;
     std::string md5(std::string_view bytes) override;
     std::string hmac_sha256(std::string_view key, std::string_view bytes) override;
     bool equal_in_constant_time(std::string_view a, std::string_view b) override;

@@ -53,9 +53,13 @@ void ResponseWriter::begin(ports::HttpResponse response, std::shared_ptr<Stream>
 
 // False: the file is not there any more, or shorter than was promised.
 bool ResponseWriter::open_range(const ports::FileBody& range) {
-    auto opened = open_file(range.path, O_RDONLY);
+    Result<std::shared_ptr<const Fd>> opened = range.file;
+    if (!range.file)
+        opened = open_file(range.path, O_RDONLY).map([](Fd file) {
+            return std::make_shared<const Fd>(std::move(file));
+        });
     struct stat found {};
-    if (opened && ::fstat(opened->get(), &found) == 0 && S_ISREG(found.st_mode) &&
+    if (opened && ::fstat((*opened)->get(), &found) == 0 && S_ISREG(found.st_mode) &&
         range.offset <= static_cast<std::uint64_t>(found.st_size) &&
         range.bytes <= static_cast<std::uint64_t>(found.st_size) - range.offset) {
         file_ = std::move(opened).value();
@@ -82,7 +86,7 @@ ResponseWriter::Progress ResponseWriter::feed_file(std::span<char> scratch, Tran
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(file_left_, scratch.size()));
     ssize_t got = 0;
     do {
-        got = ::pread(file_.get(), scratch.data(), wanted, static_cast<off_t>(file_offset_));
+        got = ::pread(file_->get(), scratch.data(), wanted, static_cast<off_t>(file_offset_));
     } while (got < 0 && errno == EINTR);
     if (got <= 0) return Progress::Broken;  // the length was promised already: only a cut tells the client
     transport->queue({scratch.data(), static_cast<std::size_t>(got)});

@@ -48,7 +48,7 @@ class ResponseWriter {
     bool chunked_ = false;
     std::string body_;
     std::size_t body_sent_ = 0;
-    Fd file_;
+    std::shared_ptr<const Fd> file_;  // shared with whoever gave it
     std::uint64_t file_offset_ = 0;
     std::uint64_t file_left_ = 0;
     std::shared_ptr<Stream> stream_;  // shared: with the writer

@@ -300,13 +300,12 @@ void AgentHub::get_blob(const Route& route, ports::Responder& responder) {
     if (!tasks_.may_read(route.node, route.container, route.path))
         return responder.respond(answer(403, "no task on this node needs '" + route.path + "'"));
     job_files_.refresh(route.container, route.path);
-    const Result<std::optional<ports::BlobInfo>> blob = ports_.blobs.find(route.container, route.path);
+    const Result<std::optional<ports::OpenBlob>> blob = ports_.blobs.open(route.container, route.path);
     if (!blob) return responder.respond(answer(blob.error()));
     if (!*blob) return responder.respond(answer(404, "there is no blob '" + route.path + "'"));
     responder.respond({.status = 200,
                        .headers = {{"Content-Type", "application/octet-stream"}},
-                       .file = ports::FileBody{.path = ports_.blobs.path_of(route.container, route.path),
-                                               .bytes = (*blob)->bytes}});
+                       .file = ports::FileBody{.bytes = (*blob)->info.bytes, .file = (*blob)->file}});
 }
 
 // The task on whose behalf this node may stage this very file.
