@@ -151,6 +151,68 @@ TEST_F(BlobRoutes, PutsBlocksInAnyOrder) {
     EXPECT_EQ(send("PUT", "/big2", {"comp=block&blockid=%2A", "x", {}}).status, 400);
 }
 
+TEST_F(BlobRoutes, RefusesXmlThatIsTooMuch) {
+    std::string many = "<BlockList>";
+    for (int i = 0; i < 50'001; ++i) many += "<Latest>YQ==</Latest>";
+    EXPECT_EQ(send("PUT", "/x", {"comp=blocklist", many + "</BlockList>", {}}).status, 400);
+    const std::string entities =
+        "<!DOCTYPE x [<!ENTITY a \"aaaa\">]><BlockList><Latest>&a;</Latest></BlockList>";
+    const auto refused = send("PUT", "/x", {"comp=blocklist", entities, {}});
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_EQ(header(refused, "x-ms-error-code"), "InvalidXmlDocument");
+    EXPECT_EQ(send("PUT", "/x", {"comp=blocklist", std::string(9U << 20, ' '), {}}).status, 413);
+}
+
+TEST_F(BlobRoutes, RefusesMetadataThatIsTooMuch) {
+    ASSERT_EQ(put("/f", "x").status, 201);
+    std::map<std::string, std::string> many;
+    for (int i = 0; i < 20; ++i) many["x-ms-meta-k" + std::to_string(i)] = std::string(500, 'v');
+    for (const char* comp : {"comp=metadata", ""}) {
+        const auto refused = send("PUT", "/f", {comp, "", many});
+        EXPECT_EQ(refused.status, 400);
+        EXPECT_EQ(header(refused, "x-ms-error-code"), "MetadataTooLarge");
+    }
+    EXPECT_EQ(send("PUT", "/f", {"comp=metadata", "", {{"x-ms-meta-", "v"}}}).status, 400);
+    EXPECT_TRUE(world_.blobs().find("azureml-blobstore", "f").value()->metadata.empty());
+}
+
+TEST_F(BlobRoutes, KeepsToItsConditions) {
+    const auto made = put("/f", "1");
+    const std::string etag = header(made, "ETag");
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-None-Match", etag}}}).status, 304);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-None-Match", "*"}}}).status, 304);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-Match", "\"a\", " + etag}}}).status, 200);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-Modified-Since", "Fri, 02 Jan 2099 03:04:05 GMT"}}}).status,
+              304);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-Modified-Since", "nonsense"}}}).status, 200);
+    EXPECT_EQ(send("GET", "/f", {"", "", {{"If-Unmodified-Since", "Fri, 02 Jan 1999 03:04:05 GMT"}}}).status,
+              412);
+    EXPECT_EQ(send("PUT", "/f", {"", "2", {{"If-Match", "\"a\""}}}).status, 412);
+    EXPECT_EQ(send("PUT", "/none", {"", "2", {{"If-Match", "*"}}}).status, 412);
+    EXPECT_EQ(
+        send("DELETE", "/f", {"", "", {{"If-Unmodified-Since", "Fri, 02 Jan 1999 03:04:05 GMT"}}}).status,
+        412);
+    EXPECT_EQ(send("PUT", "/f", {"comp=metadata", "", {{"If-None-Match", etag}}}).status, 412);
+    EXPECT_EQ(world_.body_of(send("GET", "/f")), "1");
+    EXPECT_EQ(send("PUT", "/f", {"", "2", {{"If-Match", etag}}}).status, 201);
+}
+
+TEST_F(BlobRoutes, SaysWhatItDoesNotDo) {
+    const auto code = [&](const std::string& method, const std::string& path, const Send& with) {
+        return header(send(method, path, with), "x-ms-error-code");
+    };
+    EXPECT_EQ(code("PUT", "/f", {"", "", {{"x-ms-blob-type", "AppendBlob"}}}), "UnsupportedHeader");
+    EXPECT_EQ(code("PUT", "/f", {"comp=appendblock", "x", {}}), "InvalidBlobType");
+    EXPECT_EQ(code("PUT", "/f", {"comp=lease", "", {}}), "UnsupportedQueryParameter");
+    EXPECT_EQ(code("PUT", "/f", {"", "", {{"x-ms-lease-id", "1"}}}), "LeaseNotPresentWithBlobOperation");
+    EXPECT_EQ(code("PUT", "/f", {"", "", {{"x-ms-copy-source", "https://elsewhere/c/b"}}}),
+              "CannotVerifyCopySource");
+    EXPECT_EQ(code("GET", "", {"comp=list&maxresults=0", "", {}}), "OutOfRangeQueryParameterValue");
+    EXPECT_EQ(code("PUT", "", {"restype=container", "", {}}), "ContainerAlreadyExists");
+    EXPECT_EQ(code("DELETE", "", {"restype=container", "", {}}), "AuthorizationFailure");
+    EXPECT_EQ(code("PUT", "/f", {"", "x", {{"Content-MD5", "short"}}}), "InvalidMd5");
+}
+
 TEST_F(BlobRoutes, ListsWithPrefixDelimiterAndMarker) {
     for (const char* name : {"d/a", "d/b", "d/e/f", "x%26y"})
         ASSERT_EQ(put(std::string("/") + name, "1").status, 201) << name;
@@ -176,7 +238,7 @@ TEST_F(BlobRoutes, RefusesWithoutAPermissionAndSaysWhy) {
         << "other container";
     EXPECT_EQ(world_.call({"GET", root_ + "/f?" + sas_ + "x", "", {}, false}).status, 403);
     EXPECT_EQ(world_.call({"GET", root_ + "/f", "", {{"Authorization", "SharedKey acct:x"}}, false}).status,
-              401);
+              403);
     EXPECT_EQ(world_.call({"PUT", root_ + "/f", std::string(100'000, 'x'), {}, false}).status, 413)
         << "not spooled";
 }
@@ -231,12 +293,15 @@ TEST(ByteRange, ReadsEveryFormAndTakesNonsenseAsTheWhole) {
 }
 
 TEST(BlockList, ReadsIdsInOrderAndRefusesTheRest) {
-    const auto list = parse_block_list(
+    const auto blocks = parse_block_list(
         "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<BlockList>\n <Latest>YQ==</Latest>"
-        "<Committed>Yg==</Committed></BlockList>");
-    ASSERT_EQ(list->size(), 2U);
-    EXPECT_EQ(list->at(0).id + list->at(1).id, "YQ==Yg==");
-    EXPECT_EQ(list->at(1).from, ports::BlockRef::From::Committed);
+        "<Committed>Yg==</Committed><Uncommitted>Yw==</Uncommitted></BlockList>");
+    ASSERT_TRUE(blocks && blocks->size() == 3);
+    using From = ports::BlockRef::From;
+    EXPECT_EQ(blocks->at(0).id, "YQ==");
+    EXPECT_EQ(blocks->at(0).from, From::Latest);
+    EXPECT_EQ(blocks->at(1).from, From::Committed);
+    EXPECT_EQ(blocks->at(2).from, From::Uncommitted);
     EXPECT_TRUE(parse_block_list("<BlockList />")->empty());
     for (const char* bad :
          {"", "<BlockList>", "<BlockList><Other>x</Other></BlockList>", "<BlockList><Latest>a</BlockList>",

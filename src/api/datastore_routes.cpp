@@ -140,11 +140,12 @@ Result<Put> plan_put(Context& context, const Call& call) {
     if (!body["properties"].is_object())
         return fail(ErrorCode::InvalidArgument, "the body has no `properties` object");
     Put put;
-    LAVANT_TRY(put.datastore, parse_datastore(context, call.workspace, name, body["properties"]));
-    Json& properties = put.datastore.properties;
     LAVANT_TRY(const auto existing, find_datastore(context, call.workspace, name));
+    LAVANT_TRY(put.datastore, parse_datastore(context, call.workspace, name, body["properties"],
+                                              existing ? existing->sealed : ""));
+    Json& properties = put.datastore.properties;
     put.is_new = !existing;
-    const std::string path = properties["properties"][kFolderProperty].string();
+    const std::string path = folder_of(properties);
     if (existing && existing->container.empty() != path.empty())
         return fail(ErrorCode::Conflict,
                     "datastore '" + name + "' is of another kind; delete it first, or choose another name");
@@ -156,10 +157,10 @@ Result<Put> plan_put(Context& context, const Call& call) {
             existing ? existing->container
                      : "folder-" + to_hex(context.ports.crypto.random_bytes(kContainerHexBytes));
         LAVANT_TRY(put.folder, check_folder(context, path, container));
-        if (existing && existing->properties["properties"][kFolderProperty].string() != put.folder)
+        if (existing && folder_of(existing->properties) != put.folder)
             return fail(ErrorCode::Conflict,
                         "datastore '" + name + "' has another folder; delete it first, its files stay");
-        properties.member("properties").set(kFolderProperty, put.folder);
+        properties.set("lavant", Json::object({{"path", put.folder}}));
         put.datastore.container = container;
     }
     Asset& asset = put.write.asset;

@@ -101,9 +101,12 @@ Result<void> each_row(ports::Reader& reader, Visit visit) {
     return {};
 }
 
-std::string folder_of(const Json& body) { return body["properties"][kFolderProperty].string(); }
-
 }  // namespace
+
+std::string folder_of(const Json& properties) {
+    const std::string path = properties["lavant"]["path"].string();
+    return path.empty() ? properties["properties"]["lavant.path"].string() : path;
+}
 
 Result<std::optional<Datastore>> find_datastore(Context& context, const std::string& workspace,
                                                 const std::string& name) {
@@ -138,7 +141,7 @@ Result<std::vector<Datastore>> list_datastores(Context& context, const std::stri
 }
 
 Result<Datastore> parse_datastore(Context& context, const std::string& workspace, const std::string& name,
-                                  const Json& sent) {
+                                  const Json& sent, const std::string& sealed_before) {
     if (!is_plain_name(name, kNameChars) || name.find('.') != std::string::npos)
         return bad_field("name", "must have letters, digits, '_' and '-' only");
     Datastore datastore{name, "", Json::object(), "", {}};
@@ -163,6 +166,7 @@ Result<Datastore> parse_datastore(Context& context, const std::string& workspace
     if (const Json& secrets = credentials["secrets"]; secrets.is_object() && secrets.size() > 0)
         datastore.sealed =
             base64_encode(context.ports.crypto.seal(secrets.dump(), seal_context(workspace, name)));
+    if (type != "None" && datastore.sealed.empty()) datastore.sealed = sealed_before;
     if (type != "None" && datastore.sealed.empty())
         return bad_field("properties.credentials.secrets", "is missing");
     credentials.remove("secrets");

@@ -14,9 +14,10 @@
 
 namespace lavant::api {
 
-// In a datastore's own `properties`: the folder behind it.
-inline constexpr const char* kFolderProperty = "lavant.path";
-// Members of a row's body that are never shown.
+// The folder behind one that is a folder: `lavant: {path: ...}` among the ARM properties, or "lavant.path" in
+// the datastore's own `properties`, which clients of Azure can write too. "" for any other.
+std::string folder_of(const wire::Json& properties);
+// A member of a row's body that is never shown.
 inline constexpr const char* kSealedSecrets = "lavant.secrets";
 
 struct Datastore {
@@ -32,9 +33,11 @@ struct Datastore {
 // The default one first, then the artifacts', then the others by their names.
 [[nodiscard]] Result<std::vector<Datastore>> list_datastores(Context& context, const std::string& workspace);
 
-// What a user wrote, checked: {"datastoreType":...}. The secrets are sealed, and out of `properties`.
+// What a user wrote, checked: {"datastoreType":...}. The secrets are sealed, and out of `properties`; where
+// there are none, those that it has stay.
 [[nodiscard]] Result<Datastore> parse_datastore(Context& context, const std::string& workspace,
-                                                const std::string& name, const wire::Json& sent);
+                                                const std::string& name, const wire::Json& sent,
+                                                const std::string& sealed_before);
 [[nodiscard]] Result<wire::Json> open_secrets(Context& context, const std::string& workspace,
                                               const Datastore& datastore);
 

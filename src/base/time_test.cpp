@@ -15,6 +15,16 @@ TEST(Time, PrintsAndReadsRfc3339) {
     EXPECT_EQ(to_http_date(at), "Fri, 02 Jan 2026 03:04:05 GMT");
 }
 
+TEST(Time, ReadsTheDatesOfHttp) {
+    const auto at = parse_http_date("Fri, 02 Jan 2026 03:04:05 GMT");
+    ASSERT_TRUE(at);
+    EXPECT_EQ(to_rfc3339(*at), "2026-01-02T03:04:05.000000Z");
+    EXPECT_EQ(to_http_date(*at), "Fri, 02 Jan 2026 03:04:05 GMT");
+    for (const char* bad : {"", "nonsense", "Fri, 32 Jan 2026 03:04:05 GMT", "Fri, 02 anJ 2026 03:04:05 GMT",
+                            "Fri, 02 Jan 2026 03:04:05 CET", "2026-01-02T03:04:05Z"})
+        EXPECT_FALSE(parse_http_date(bad)) << bad;
+}
+
 TEST(Time, RefusesWhatIsNoTime) {
     for (const char* text :
          {"", "2026", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05", "2026-01-02T03:04:05Zx"})

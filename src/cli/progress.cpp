@@ -28,6 +28,7 @@ Progress::~Progress() {
 }
 
 void Progress::add(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
     done_ += bytes;
     const auto now = Clock::now();
     if (console_ == nullptr || now < next_) return;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "cli/console.h"
@@ -17,12 +18,13 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    void add(std::uint64_t bytes);
+    void add(std::uint64_t bytes);  // any thread
 
  private:
     const Console* console_;
     std::string what_;
     std::uint64_t all_;
+    std::mutex mutex_;  // guards what follows
     std::uint64_t done_ = 0;
     bool shown_ = false;
     std::chrono::steady_clock::time_point next_;

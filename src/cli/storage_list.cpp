@@ -37,6 +37,7 @@ std::string unescape(std::string_view text) {
 struct Found {
     std::string_view inside;
     std::string_view after;
+    std::string_view attributes = {};
 };
 std::optional<Found> element(std::string_view xml, std::string_view name) {
     const std::string open = "<" + std::string(name);
@@ -48,9 +49,16 @@ std::optional<Found> element(std::string_view xml, std::string_view name) {
         if (begin == std::string_view::npos) return std::nullopt;
         const std::size_t end = xml.find(close, begin);
         if (end == std::string_view::npos) return std::nullopt;
-        return Found{xml.substr(begin + 1, end - begin - 1), xml.substr(end + close.size())};
+        return Found{xml.substr(begin + 1, end - begin - 1), xml.substr(end + close.size()),
+                     xml.substr(after_name, begin - after_name)};
     }
     return std::nullopt;
+}
+
+// Names that XML cannot hold come encoded.
+std::string name_in(const Found& name) {
+    const std::string text = unescape(name.inside);
+    return name.attributes.find("Encoded=\"true\"") == std::string_view::npos ? text : percent_decode(text);
 }
 
 }  // namespace
@@ -62,11 +70,18 @@ BlobPage parse_blob_list(std::string_view xml) {
         rest = blob->after;
         const auto name = element(blob->inside, "Name");
         if (!name) continue;
-        ListedBlob listed{unescape(name->inside), 0};
+        ListedBlob listed{name_in(*name), 0};
         if (const auto length = element(blob->inside, "Content-Length")) {
             listed.bytes = static_cast<std::uint64_t>(parse_integer(trim(length->inside)).value_or(0));
         }
+        if (const auto modified = element(blob->inside, "Last-Modified")) listed.modified = modified->inside;
+        if (const auto md5 = element(blob->inside, "Content-MD5")) listed.md5 = unescape(md5->inside);
         page.blobs.push_back(std::move(listed));
+    }
+    std::string_view folders = xml;
+    while (const auto folder = element(folders, "BlobPrefix")) {
+        folders = folder->after;
+        if (const auto name = element(folder->inside, "Name")) page.folders.push_back(name_in(*name));
     }
     if (const auto marker = element(rest, "NextMarker")) page.next_marker = unescape(marker->inside);
     return page;

@@ -147,7 +147,7 @@ Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const DatastorePlac
     }
     Progress progress(console_, "uploading " + snapshot.name, snapshot.bytes);
     for (const SnapshotFile& file : snapshot.files) {
-        LAVANT_TRY_VOID(put_file(file, target, prefix + file.path, progress));
+        LAVANT_TRY_VOID(put_file(file, target, prefix + file.path, "", progress));
     }
     ports::ClientRequest confirm;
     confirm.method = "PUT";
@@ -162,10 +162,11 @@ Outcome<void> Uploader::upload_all(const Snapshot& snapshot, const DatastorePlac
 }
 
 Outcome<void> Uploader::put_file(const SnapshotFile& file, const DatastorePlace& target,
-                                 const std::string& blob, Progress& progress) {
+                                 const std::string& blob, const std::string& md5, Progress& progress) {
     const std::string address = blob_address(target.url, blob);
-    if (file.bytes > kSinglePutBytesMax) return put_in_blocks(file, address, target.signature, progress);
+    if (file.bytes > kSinglePutBytesMax) return put_in_blocks(file, address, target.signature, md5, progress);
     ports::ClientRequest put = put_request(address, target.signature);
+    if (!md5.empty()) put.headers.emplace_back("Content-MD5", md5);
     if (file.bytes > 0) put.body_file = file.source;
     put.timeout_s = 3'600;
     LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,
@@ -175,7 +176,8 @@ Outcome<void> Uploader::put_file(const SnapshotFile& file, const DatastorePlace&
 }
 
 Outcome<void> Uploader::put_in_blocks(const SnapshotFile& file, const std::string& address,
-                                      const std::string& signature, Progress& progress) {
+                                      const std::string& signature, const std::string& md5,
+                                      Progress& progress) {
     LAVANT_TRY(const Fd source, open_file(file.source, O_RDONLY | O_CLOEXEC));
     std::string list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
     std::uint64_t offset = 0;
@@ -209,8 +211,9 @@ Outcome<void> Uploader::put_in_blocks(const SnapshotFile& file, const std::strin
     commit.url = signed_address(address, signature, "comp=blocklist");
     commit.headers = storage_headers();
     commit.headers.emplace_back("Content-Type", "application/xml");
+    if (!md5.empty()) commit.headers.emplace_back("x-ms-blob-content-md5", md5);
     commit.body = list + "</BlockList>";
-    commit.timeout_s = 600;
+    commit.timeout_s = 3'600;  // the server waits for its disk
     LAVANT_TRY([[maybe_unused]] const ports::HttpResponse done,
                storage(std::move(commit), "upload '" + file.path + "'"));
     return {};

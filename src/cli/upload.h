@@ -28,6 +28,10 @@ class Uploader {
     // `datastore` "": the workspace's own.
     [[nodiscard]] Outcome<Uploaded> upload_data(const std::string& path, const std::string& datastore = {});
 
+    // One file as one blob; with its checksum (base64) where that is known, which the server then checks.
+    [[nodiscard]] Outcome<void> put_file(const SnapshotFile& file, const DatastorePlace& target,
+                                         const std::string& blob, const std::string& md5, Progress& progress);
+
     // A small file that belongs to a job.
     [[nodiscard]] Outcome<void> upload_artifact(const std::string& blob, std::string bytes);
 
@@ -39,10 +43,8 @@ class Uploader {
 
     Outcome<void> upload_all(const Snapshot& snapshot, const DatastorePlace& target,
                              const std::string& prefix, const Mark& mark);
-    Outcome<void> put_file(const SnapshotFile& file, const DatastorePlace& target, const std::string& blob,
-                           Progress& progress);
     Outcome<void> put_in_blocks(const SnapshotFile& file, const std::string& address,
-                                const std::string& signature, Progress& progress);
+                                const std::string& signature, const std::string& md5, Progress& progress);
     Outcome<ports::HttpResponse> storage(ports::ClientRequest request, std::string_view attempted);
 
     Session& session_;

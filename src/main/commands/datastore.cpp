@@ -92,6 +92,7 @@ void add_datastore_family(CommandLine& line) {
     runs_on_store(line, remove, [&yes](Session& session, Context& context, const std::string& name) {
         return cli::delete_datastore(session, context, name, yes);
     });
+    add_datastore_files(line, parent);
 }
 
 }  // namespace lavant

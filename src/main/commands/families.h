@@ -27,7 +27,8 @@ void add_quota_family(CommandLine& line);      // quota …
 void add_usage(CommandLine& line);             // usage
 void add_workspace_family(CommandLine& line);  // workspace …
 
-void add_lock_family(CommandLine& line, CLI::App& parent);  // lock …, beside ml in az
-void add_list_usage(CommandLine& line, CLI::App& compute);  // compute list-usage
+void add_lock_family(CommandLine& line, CLI::App& parent);         // lock …, beside ml in az
+void add_list_usage(CommandLine& line, CLI::App& compute);         // compute list-usage
+void add_datastore_files(CommandLine& line, CLI::App& datastore);  // datastore ls, upload, download
 
 }  // namespace lavant
