@@ -4,6 +4,7 @@
 
 #include "api/answers.h"
 #include "api/asset_routes.h"
+#include "api/audit_routes.h"
 #include "api/blob_routes.h"
 #include "api/compute_actions.h"
 #include "api/compute_routes.h"
@@ -11,12 +12,17 @@
 #include "api/followers.h"
 #include "api/history_routes.h"
 #include "api/job_routes.h"
+#include "api/key_routes.h"
 #include "api/lineage_routes.h"
 #include "api/lock_routes.h"
 #include "api/look_routes.h"
+#include "api/oauth_routes.h"
 #include "api/own_routes.h"
+#include "api/permission.h"
+#include "api/principal_routes.h"
 #include "api/quota_routes.h"
 #include "api/registry_routes.h"
+#include "api/role_routes.h"
 #include "api/schedule_routes.h"
 #include "api/size_routes.h"
 #include "api/usage_routes.h"
@@ -32,39 +38,6 @@ namespace {
 
 // A body that is going to be refused is still read if it is small, so that the client gets the reason.
 constexpr std::uint64_t kRefusedBodyBytes = 64U << 10;
-
-Role least_role(Need need) {
-    switch (need) {
-        case Need::Owner:
-            return Role::Owner;
-        case Need::Contributor:
-            return Role::Contributor;
-        case Need::Reader:
-        case Need::Storage:
-        case Need::Nothing:
-            break;
-    }
-    return Role::Reader;
-}
-
-// A job's token opens its own job and nothing else.
-bool job_may(const Caller& caller, const Call& call, Need need) {
-    if (need != Need::Reader || caller.job.empty() || call.param("name") != caller.job) return false;
-    if (call.workspace != caller.workspace) return false;
-    // {name} names other things on other routes.
-    const std::string_view path = call.request.path;
-    const std::string_view before = path.substr(0, path.rfind("/" + caller.job));
-    return before.ends_with("/jobs") || before.ends_with("/runs");
-}
-
-Result<void> check_role(const Call& call, Need need) {
-    const Caller& caller = call.caller;
-    if (caller.role < least_role(need) && !job_may(caller, call, need))
-        return fail(ErrorCode::PermissionDenied,
-                    "this needs the role " + std::string(name_of(least_role(need))) + ", and '" +
-                        caller.user + "' is a " + std::string(name_of(caller.role)) + "; ask an owner");
-    return {};
-}
 
 // In the path of ARM's routes, in a header of ours; nullopt: the default one.
 Result<std::optional<WorkspaceName>> named_workspace(const Call& call) {
@@ -110,6 +83,11 @@ Api::Api(ApiPorts ports, ApiSettings settings) : context_(std::move(ports), std:
     add_lineage_routes(router_, context_);
     add_usage_routes(router_, context_);
     add_own_routes(router_, context_);
+    add_key_routes(router_, context_);
+    add_principal_routes(router_, context_);
+    add_role_routes(router_, context_);
+    add_audit_routes(router_, context_);
+    add_oauth_routes(router_, context_);
     add_size_routes(router_, context_);
 }
 
@@ -118,15 +96,28 @@ Api::~Api() = default;
 ports::BodyPlan Api::plan_body(const ports::HttpRequest& head) {
     const Match match = router_.match(head.method, head.path);
     if (match.route == nullptr) return {kRefusedBodyBytes, false};
+    if (match.route->need == Need::Nothing) return {kRefusedBodyBytes, false};
     if (match.route->need != Need::Storage) return {limits::kJsonBytes, false};
     if (head.method != "PUT" || !may_upload(context_, head, match.params)) return {kRefusedBodyBytes, false};
     const bool is_list = head.query_value("comp") == "blocklist" || head.query_value("comp") == "metadata";
-    return is_list ? ports::BodyPlan{limits::kJsonBytes, false}
-                   : ports::BodyPlan{limits::kBlobPutBytes, true};
+    if (is_list) return {limits::kJsonBytes, false};
+    return {Meter::body_bytes(storage_caller(head), limits::kBlobPutBytes), true};
+}
+
+// Whose a request to storage is: a bearer's, or nobody's where a signature speaks for itself.
+Caller Api::storage_caller(const ports::HttpRequest& request) {
+    const std::string_view header = request.header("Authorization");
+    if (header.empty()) return {};
+    return context_.access.check_authorization(header, request.peer).value_or(Caller{});
 }
 
 void Api::handle(ports::HttpRequest request, std::shared_ptr<ports::Responder> responder) {
     context_.requests.fetch_add(1, std::memory_order_relaxed);
+    std::shared_ptr<AuditNote> note;
+    if (is_write(request)) {
+        note = begin_note(context_, request);
+        responder = audited(context_, std::move(responder), note);
+    }
     Match match = router_.match(request.method, request.path);
     if (match.route == nullptr) {
         context_.refused.fetch_add(1, std::memory_order_relaxed);
@@ -142,11 +133,23 @@ void Api::handle(ports::HttpRequest request, std::shared_ptr<ports::Responder> r
     }
     auto call = std::make_shared<Call>(
         Call{std::move(request), std::move(responder), std::move(match.params), Caller{}});
+    call->note = std::move(note);
     const Route& route = *match.route;
-    if (route.need == Need::Nothing || route.need == Need::Storage) return route.handle(std::move(call));
-    Result<Caller> caller = context_.access.check_authorization(call->request.header("Authorization"));
-    if (!caller) return refuse(*call, caller.error());
-    call->caller = std::move(*caller);
+    const bool open = route.need == Need::Nothing || route.need == Need::Storage;
+    if (route.need == Need::Storage) {
+        call->caller = storage_caller(call->request);
+    } else if (!open) {
+        Result<Caller> caller =
+            context_.access.check_authorization(call->request.header("Authorization"), call->request.peer);
+        if (!caller) return refuse(*call, caller.error());
+        call->caller = std::move(*caller);
+    }
+    sign_note(*call);
+    if (auto refused = context_.meter.count(call->caller, call->request, context_.ports.clock.now())) {
+        context_.refused.fetch_add(1, std::memory_order_relaxed);
+        return call->respond(std::move(*refused));
+    }
+    if (open) return route.handle(std::move(call));
     enter_workspace(call, route);
 }
 
@@ -160,9 +163,13 @@ void Api::enter_workspace(const SharedCall& call, const Route& route) {
     if (!name) return refuse(*call, name.error());
     if (!*name) return run(call, route);
     call->workspace_name = **name;
-    if (route.any_workspace) return run(call, route);
     const auto found = context_.workspaces.find(**name);
     if (!found) return refuse(*call, found.error());
+    if (route.any_workspace) {
+        // Where it is not there, nothing but a role on the server counts.
+        call->workspace = *found && !(*found)->deleted ? (*found)->key : "";
+        return run(call, route);
+    }
     if (*found && !(*found)->deleted) {
         call->workspace = (*found)->key;
         return run(call, route);
@@ -178,7 +185,8 @@ void Api::enter_workspace(const SharedCall& call, const Route& route) {
 }
 
 void Api::run(const SharedCall& call, const Route& route) {
-    if (const auto permitted = check_role(*call, route.need); !permitted)
+    if (call->note) call->note->record.workspace = call->workspace;
+    if (const auto permitted = check_permission(context_, *call, route.need); !permitted)
         return refuse(*call, permitted.error());
     route.handle(call);
 }

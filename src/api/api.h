@@ -30,6 +30,7 @@ class Api final : public ports::HttpApplication {
     const std::vector<RouteRow>& routes() const { return router_.routes(); }
 
  private:
+    Caller storage_caller(const ports::HttpRequest& request);
     void refuse(const Call& call, const Error& error);
     // Who calls is known; which workspace it is about, is found or made here.
     void enter_workspace(const SharedCall& call, const Route& route);

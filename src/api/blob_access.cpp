@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "api/datastores.h"
 #include "api/shared_key.h"
 #include "base/text.h"
 #include "core/model/workspace.h"
@@ -32,6 +33,37 @@ tl::unexpected<StorageRefusal> refuse(const Error& error) {
     return tl::make_unexpected(StorageRefusal{401, "NoAuthenticationInformation", error.message});
 }
 
+// Whose container it is; nullopt: nobody's, or the request is about the account.
+Result<std::optional<ContainerPlace>> place_of(Context& context, const std::string& container) {
+    const std::string blobs = std::string(kBlobContainer) + "-";
+    if (container == kBlobContainer) return ContainerPlace{kDefaultWorkspace, kBlobDatastore};
+    if (container.starts_with(blobs)) return ContainerPlace{container.substr(blobs.size()), kBlobDatastore};
+    if (const auto workspace = workspace_of_artifacts(container))
+        return ContainerPlace{std::string(*workspace), kArtifactDatastore};
+    if (const auto workspace = workspace_of_code(container))
+        return ContainerPlace{*workspace, kBlobDatastore};
+    if (auto known = context.container_places.find(container)) return known;
+    LAVANT_TRY(const auto workspaces, context.workspaces.list());
+    for (const Workspace& workspace : workspaces) {
+        LAVANT_TRY(const auto datastores, list_datastores(context, workspace.key));
+        for (const Datastore& datastore : datastores) {
+            if (datastore.container != container || container.empty()) continue;
+            ContainerPlace place{workspace.key, datastore.name};
+            context.container_places.put(container, place);
+            return place;
+        }
+    }
+    return std::nullopt;
+}
+
+Result<void> check_bearer(Context& context, const Caller& caller, const std::string& container, bool writes) {
+    LAVANT_TRY(const auto place, place_of(context, container));
+    if (place) return context.access.may_use_datastore(caller, place->workspace, place->datastore, writes);
+    if (caller.server_role >= (writes ? Role::Contributor : Role::Reader)) return {};
+    return fail(ErrorCode::PermissionDenied,
+                "the credential does not permit this; ask an owner for a larger role");
+}
+
 }  // namespace
 
 StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRequest& request,
@@ -60,13 +92,11 @@ StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRe
         grant.is_key = true;
         return grant;
     }
-    Result<Caller> caller = context.access.check_authorization(authorization);
+    Result<Caller> caller = context.access.check_authorization(authorization, request.peer);
     if (!caller) return refuse(caller.error());
     const bool writes = request.method == "PUT" || request.method == "DELETE";
-    if (caller->role < (writes ? Role::Contributor : Role::Reader))
-        return refuse({ErrorCode::PermissionDenied,
-                       "the credential does not permit this; ask an owner for a larger role",
-                       {}});
+    if (const auto permitted = check_bearer(context, *caller, container, writes); !permitted)
+        return refuse(permitted.error());
     grant.caller = std::move(*caller);
     return grant;
 }

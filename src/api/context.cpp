@@ -19,12 +19,17 @@ Context::Context(ApiPorts given_ports, ApiSettings given_settings)
     : settings(std::move(given_settings)),
       ports(std::move(given_ports)),
       access({ports.reader, ports.crypto, ports.clock}, settings.secret),
+      device_logins(ports.crypto),
+      audit(settings.data_folder.empty() ? "" : settings.data_folder + "/audit"),
+      meter(settings.metering),
       storage_key(make_storage_keys(ports.crypto, settings.secret)),
       sas(ports.crypto, kStorageAccount, storage_key),
       job_files(ports.reader, ports.blobs),
       space(app::FreeSpace::probe_of(settings.data_folder), settings.free_bytes_min, ports.clock),
       followers(std::make_unique<Followers>()),
-      workspaces({ports.reader, ports.blobs, ports.crypto, ports.clock}) {}
+      workspaces({ports.reader, ports.blobs, ports.crypto, ports.clock}) {
+    access.limit_failures(settings.metering.failed_logins);
+}
 
 Context::~Context() = default;
 

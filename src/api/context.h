@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "api/access.h"
+#include "api/audit_log.h"
 #include "api/bounded_cache.h"
+#include "api/device_logins.h"
 #include "api/log_source.h"
+#include "api/metering.h"
 #include "api/metrics.h"
 #include "api/router.h"
 #include "api/sas.h"
@@ -58,6 +61,7 @@ struct ApiSettings {
     std::map<std::string, std::string> mirrors;  // of Azure storage, see data_uris.h
     std::vector<std::string> notify_hosts;       // webhooks may go there only; none: anywhere
     bool make_workspaces = true;                 // those that an owner names and that are not there
+    MeterSettings metering = {};                 // how much one key may ask for
 };
 
 using Done = std::function<void(Result<plane::Answer>)>;
@@ -75,6 +79,8 @@ struct ApiPorts {
     std::function<void(std::function<void()>)> run_slowly = {};
 };
 
+struct AuditNote;  // audit_routes.h
+
 struct Call {
     ports::HttpRequest request;
     std::shared_ptr<ports::Responder> responder;  // the server's, shared with whoever answers later
@@ -82,6 +88,7 @@ struct Call {
     Caller caller;
     std::string workspace = kDefaultWorkspace;  // the key of the one it is about
     WorkspaceName workspace_name = default_workspace();
+    std::shared_ptr<AuditNote> note = {};  // of a write; shared with the responder, which keeps the record
 
     void respond(ports::HttpResponse response) const { responder->respond(std::move(response)); }
     const std::string& param(std::string_view name) const { return params.get(name); }
@@ -91,6 +98,12 @@ using SharedCall = std::shared_ptr<Call>;
 struct CodePlace {
     std::string uri;  // as in Launch
     std::string hash;
+};
+
+// The datastore behind a container.
+struct ContainerPlace {
+    std::string workspace;
+    std::string datastore;
 };
 
 class Followers;  // followers.h
@@ -104,6 +117,9 @@ struct Context {
     const ApiSettings settings;
     ApiPorts ports;
     Access access;
+    DeviceLogins device_logins;
+    AuditLog audit;
+    Meter meter;
     KeyOfContainer storage_key;
     Sas sas;
     app::JobFiles job_files;
@@ -113,6 +129,7 @@ struct Context {
     // thousand.
     BoundedCache<LaunchEnvironment> environments{1024};
     BoundedCache<CodePlace> codes{1024};
+    BoundedCache<ContainerPlace> container_places{1024};  // of datastores that are folders
     SettingsCache workspace_settings;
     Workspaces workspaces;
     std::atomic<std::uint64_t> requests{0};

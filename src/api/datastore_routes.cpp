@@ -101,9 +101,11 @@ Result<HttpResponse> list_secrets(Context& context, const Call& call) {
     if (!call.request.body.empty()) {
         LAVANT_TRY(body, wire::parse_json(call.request.body));
     }
-    const bool is_contributor = call.caller.role >= Role::Contributor;
+    LAVANT_TRY_VOID(context.access.may_use_datastore(call.caller, call.workspace, datastore->name, false));
+    const bool writes =
+        context.access.may_use_datastore(call.caller, call.workspace, datastore->name, true).has_value();
     if (datastore->container.empty()) {
-        if (!is_contributor)
+        if (!writes)
             return fail(ErrorCode::PermissionDenied,
                         "the secrets of a datastore are for contributors and owners; ask an owner");
         LAVANT_TRY(const Json secrets, open_secrets(context, call.workspace, *datastore));
@@ -117,7 +119,7 @@ Result<HttpResponse> list_secrets(Context& context, const Call& call) {
                                {"key", base64_encode(context.storage_key(datastore->container))}}));
     SasOffer offer;
     offer.container = datastore->container;
-    offer.permissions = is_contributor ? "racwdl" : "rl";
+    offer.permissions = writes ? "racwdl" : "rl";
     offer.expires_at =
         context.ports.clock.now() +
         std::chrono::hours(std::clamp<std::int64_t>(body["expireAfterHours"].integer(1), 1, kSecretHoursMax));
@@ -150,9 +152,10 @@ Result<Put> plan_put(Context& context, const Call& call) {
         return fail(ErrorCode::Conflict,
                     "datastore '" + name + "' is of another kind; delete it first, or choose another name");
     if (!path.empty()) {
-        if (call.caller.role < Role::Owner)
-            return fail(ErrorCode::PermissionDenied,
-                        "only an owner makes a folder of the server's machine a datastore; ask one");
+        if (call.caller.server_role < Role::Owner)
+            return fail(
+                ErrorCode::PermissionDenied,
+                "only an owner of the server makes a folder of the server's machine a datastore; ask one");
         const std::string container =
             existing ? existing->container
                      : "folder-" + to_hex(context.ports.crypto.random_bytes(kContainerHexBytes));

@@ -46,7 +46,7 @@ Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file, 
         plain = "lvk_" + base64url_encode(ports.crypto.random_bytes(32));
         LAVANT_TRY_VOID(write_file_atomically(key_file, plain + "\n", 0600));
     }
-    AssetWrite write = key_row(ports.crypto, plain, kFirstKey, Caller{user, Role::Owner, kFirstKey, ""});
+    AssetWrite write = key_row(ports.crypto, plain, kFirstKey, {.user = user, .role = Role::Owner});
     write.asset.created_by = user;
     return commit(ports, {std::move(write)});
 }

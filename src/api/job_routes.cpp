@@ -50,7 +50,7 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
     return plan_submission(
         context,
-        {name, call.workspace, workspace_of(call), call.caller.user, call.caller.role == Role::Owner},
+        {name, call.workspace, workspace_of(call), call.caller.user, call.caller.server_role == Role::Owner},
         std::move(job));
 }
 

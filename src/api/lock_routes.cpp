@@ -192,13 +192,17 @@ void add_lock_routes(Router& router, Context& context) {
     const std::string locks(kLocks);
     for (const std::string& scope : {group, group + "/providers/Microsoft.Network/virtualNetworks/{network}",
                                      ws, ws + "/computes/{name}"}) {
-        router.add("GET", scope + locks, answer_now(context, Need::Reader, list_locks));
-        router.add("GET", scope + locks + "/{lock}", answer_now(context, Need::Reader, get_lock));
-        router.add("PUT", scope + locks + "/{lock}", answer_later(context, Need::Owner, put_lock));
-        router.add("DELETE", scope + locks + "/{lock}", answer_later(context, Need::Owner, delete_lock));
+        // What is above a workspace is the server's.
+        const bool within = scope.starts_with(ws);
+        const Need read = within ? Need::Reader : Need::SignedIn;
+        const Need write = within ? Need::Owner : Need::ServerOwner;
+        router.add("GET", scope + locks, answer_now(context, read, list_locks));
+        router.add("GET", scope + locks + "/{lock}", answer_now(context, read, get_lock));
+        router.add("PUT", scope + locks + "/{lock}", answer_later(context, write, put_lock));
+        router.add("DELETE", scope + locks + "/{lock}", answer_later(context, write, delete_lock));
     }
-    router.add("GET", subscription + locks, answer_now(context, Need::Reader, list_locks));
-    router.add("PUT", subscription + locks + "/{lock}", answer_now(context, Need::Owner, refuse_scope));
+    router.add("GET", subscription + locks, answer_now(context, Need::SignedIn, list_locks));
+    router.add("PUT", subscription + locks + "/{lock}", answer_now(context, Need::ServerOwner, refuse_scope));
 }
 
 }  // namespace lavant::api

@@ -54,7 +54,7 @@ void add_look_routes(Router& router, Context& context) {
     router.add("POST",
                "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Resources/"
                "deployments/{deployment}/validate",
-               answer_now(context, Need::Reader, validate));
+               answer_now(context, Need::SignedIn, validate));
 }
 
 }  // namespace lavant::api

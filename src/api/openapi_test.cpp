@@ -19,6 +19,12 @@ std::string_view name_of(Need need) {
     switch (need) {
         case Need::Nothing:
             return "nothing";
+        case Need::SignedIn:
+            return "signed-in";
+        case Need::ServerReader:
+            return "server-reader";
+        case Need::ServerOwner:
+            return "server-owner";
         case Need::Reader:
             return "reader";
         case Need::Contributor:

@@ -18,110 +18,7 @@ namespace {
 using ports::HttpResponse;
 using wire::Json;
 
-constexpr std::size_t kUserChars = 128;
-constexpr int kKeysMax = 10'000;
 constexpr std::size_t kAuthorityBytesMax = 64U << 10;
-
-// --- keys ---
-
-Result<HttpResponse> list_keys(Context& context, const Call& /*call*/) {
-    ports::AssetQuery query;
-    query.kind = kKeyKind;
-    query.unversioned = true;
-    query.archived = std::nullopt;
-    query.limit = kKeysMax;
-    LAVANT_TRY(const auto keys, context.ports.reader.list_assets(query));
-    Json value = Json::array();
-    for (const Asset& key : keys) {
-        LAVANT_TRY(const Json body, wire::parse_json(key.body));
-        value.append(Json::object({{"id", key.key.name},
-                                   {"user", body["user"]},
-                                   {"role", body["role"]},
-                                   {"createdAt", to_rfc3339(key.created_at)},
-                                   {"createdBy", key.created_by}}));
-    }
-    return json_response(200, Json::object({{"value", std::move(value)}}));
-}
-
-struct KeyAsk {
-    std::string user;
-    Role role = Role::Contributor;
-};
-
-Result<KeyAsk> parse_key_ask(const Call& call) {
-    LAVANT_TRY(const Json body, wire::parse_json(call.request.body));
-    KeyAsk ask;
-    ask.user = body["user"].string();
-    if (!is_plain_name(ask.user, kUserChars) && ask.user.find('@') == std::string::npos)
-        return fail(ErrorCode::InvalidArgument, "say whose key it is: {\"user\": \"ann\"}");
-    if (ask.user.size() > kUserChars) return fail(ErrorCode::InvalidArgument, "the user's name is too long");
-    if (body.has("role")) {
-        LAVANT_TRY(ask.role, parse_role(body["role"].text()));
-    }
-    return ask;
-}
-
-void create_key(Context& context, const SharedCall& call) {
-    const auto ask = parse_key_ask(*call);
-    if (!ask) return call->respond(error_response(ask.error()));
-    const std::string id = "key-" + to_hex(context.ports.crypto.random_bytes(6));
-    NewKey made = context.access.make_key(id, ask->user, ask->role);
-    made.write.asset.created_by = call->caller.user;
-    made.write.asset.created_at = made.write.asset.modified_at = context.ports.clock.now();
-    plane::WriteAssets event;
-    event.writes.push_back(made.write);
-    post(context, call, std::move(event),
-         [call, ask = *ask, id, plain = made.plain](const plane::Answer& answer) {
-             if (answer.assets_written.empty() || !answer.assets_written.front())
-                 return call->respond(
-                     error_response({ErrorCode::Conflict, "the key's id is taken; try again", {}}));
-             call->respond(json_response(
-                 201, Json::object(
-                          {{"id", id}, {"key", plain}, {"user", ask.user}, {"role", name_of(ask.role)}})));
-         });
-}
-
-Result<int> count_owners(Context& context) {
-    ports::AssetQuery query;
-    query.kind = kKeyKind;
-    query.unversioned = true;
-    query.archived = std::nullopt;
-    query.limit = kKeysMax;
-    LAVANT_TRY(const auto keys, context.ports.reader.list_assets(query));
-    int owners = 0;
-    for (const Asset& key : keys) {
-        LAVANT_TRY(const Json body, wire::parse_json(key.body));
-        owners += body["role"].text() == name_of(Role::Owner) ? 1 : 0;
-    }
-    return owners;
-}
-
-Result<plane::WriteAssets> plan_revoke(Context& context, const std::string& id) {
-    AssetWrite write;
-    write.asset.key = {"", kKeyKind, id, ""};
-    LAVANT_TRY(const auto existing, context.ports.reader.find_asset(write.asset.key));
-    if (!existing)
-        return fail(ErrorCode::NotFound, "there is no key '" + id + "'; list them with `lavant key list`");
-    LAVANT_TRY(const Json body, wire::parse_json(existing->body));
-    LAVANT_TRY(const int owners, count_owners(context));
-    if (body["role"].text() == name_of(Role::Owner) && owners <= 1)
-        return fail(ErrorCode::Conflict, "this is the last owner's key; make another owner's key first");
-    write.remove = true;
-    plane::WriteAssets event;
-    event.writes.push_back(std::move(write));
-    return event;
-}
-
-void revoke_key(Context& context, const SharedCall& call) {
-    auto event = plan_revoke(context, call->param("id"));
-    if (!event) return call->respond(error_response(event.error()));
-    post(context, call, std::move(*event), [&context, call](const plane::Answer&) {
-        context.access.forget_all();
-        HttpResponse response;
-        response.status = 204;
-        call->respond(std::move(response));
-    });
-}
 
 // --- jobs ---
 
@@ -230,9 +127,10 @@ Json counts_of(const std::map<std::string, std::size_t>& counts) {
 Result<HttpResponse> status(Context& context, const Call& call) {
     const app::LoopStats loop = context.ports.loop_stats();
     LAVANT_TRY(const auto workspace, context.workspaces.find(workspace_of(call)));
+    LAVANT_TRY(const Role role, context.access.role_in(call.caller, call.workspace, ""));
     return json_response(200, Json::object({{"version", context.settings.version},
                                             {"user", call.caller.user},
-                                            {"role", name_of(call.caller.role)},
+                                            {"role", name_of(role)},
                                             {"workspaceId", workspace ? workspace->id : ""},
                                             {"jobsLive", loop.census.jobs_live},
                                             {"queuedByReason", counts_of(loop.census.queued_by_reason)},
@@ -259,9 +157,6 @@ void add_own_routes(Router& router, Context& context) {
         return Route{need, [&context, handler](const SharedCall& call) { handler(context, call); }};
     };
     const std::string base = "/lavant/v1";
-    router.add("GET", base + "/keys", answer_now(context, Need::Owner, list_keys));
-    router.add("POST", base + "/keys", later(Need::Owner, create_key));
-    router.add("DELETE", base + "/keys/{id}", later(Need::Owner, revoke_key));
     router.add("GET", base + "/jobs", answer_now(context, Need::Reader, look_up_jobs));
     router.add("GET", base + "/webhooks/secret", answer_now(context, Need::Contributor, webhook_secret));
     router.add("GET", base + "/jobs/{name}/explain", later(Need::Reader, explain_job));
@@ -269,8 +164,8 @@ void add_own_routes(Router& router, Context& context) {
     router.add("GET", base + "/jobs/{name}/events", later(Need::Reader, start_event_stream));
     router.add("GET", base + "/jobs/{name}/logs", later(Need::Reader, serve_log));
     router.add("GET", base + "/events", later(Need::Reader, start_event_stream));
-    router.add("GET", base + "/nodes", answer_now(context, Need::Reader, list_nodes));
-    router.add("GET", base + "/status", answer_now(context, Need::Reader, status));
+    router.add("GET", base + "/nodes", answer_now(context, Need::ServerReader, list_nodes));
+    router.add("GET", base + "/status", answer_now(context, Need::SignedIn, status));
     router.add("GET", base + "/ca", answer_now(context, Need::Nothing, authority));
 }
 

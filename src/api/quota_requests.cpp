@@ -217,8 +217,8 @@ void add_quota_request_routes(Router& router, Context& context) {
     const std::string base = "/lavant/v1/quotas/requests";
     router.add("GET", base, answer_now(context, Need::Reader, list_requests));
     router.add("POST", base, answer_later(context, Need::Reader, create_request));
-    router.add("POST", base + "/{id}/grant", answer_later(context, Need::Owner, grant_request));
-    router.add("POST", base + "/{id}/deny", answer_later(context, Need::Owner, deny_request));
+    router.add("POST", base + "/{id}/grant", answer_later(context, Need::ServerOwner, grant_request));
+    router.add("POST", base + "/{id}/deny", answer_later(context, Need::ServerOwner, deny_request));
 }
 
 }  // namespace lavant::api

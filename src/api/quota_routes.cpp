@@ -266,13 +266,13 @@ void put_quota(Context& context, const SharedCall& call) {
 void add_quota_routes(Router& router, Context& context) {
     const std::string place =
         std::string("/subscriptions/{subscription}/providers/") + kProvider + "/locations/{location}";
-    router.add("GET", place + "/usages", answer_now(context, Need::Reader, list_usages));
-    router.add("GET", place + "/quotas", answer_now(context, Need::Reader, list_azure_quotas));
-    router.add("POST", place + "/updateQuotas", answer_later(context, Need::Owner, update_quotas));
+    router.add("GET", place + "/usages", answer_now(context, Need::SignedIn, list_usages));
+    router.add("GET", place + "/quotas", answer_now(context, Need::SignedIn, list_azure_quotas));
+    router.add("POST", place + "/updateQuotas", answer_later(context, Need::ServerOwner, update_quotas));
     router.add("GET", std::string(kWorkspacePattern) + "/usages",
                answer_now(context, Need::Reader, list_workspace_usages));
     router.add("GET", "/lavant/v1/quotas", answer_now(context, Need::Reader, list_quotas));
-    router.add("PUT", "/lavant/v1/quotas", answer_later(context, Need::Owner, put_quota));
+    router.add("PUT", "/lavant/v1/quotas", answer_later(context, Need::ServerOwner, put_quota));
     add_quota_request_routes(router, context);
 }
 

@@ -71,7 +71,7 @@ Result<HttpResponse> get_version(Context& /*context*/, const Call& call) {
 
 void add_registry_routes(Router& router, Context& context) {
     const auto add = [&](const std::string& path, Result<HttpResponse> (*handler)(Context&, const Call&)) {
-        router.add("GET", path, answer_now(context, Need::Reader, handler));
+        router.add("GET", path, answer_now(context, Need::SignedIn, handler));
     };
     add("/registrymanagement/v1.0/registries/{registry}/discovery", discover);
     for (const std::string start : {"", "/mferp/managementfrontend"}) {

@@ -26,8 +26,10 @@ class Params {
     std::vector<std::pair<std::string_view, std::string>> values_;
 };
 
-// Who may call a route.
-enum class Need { Nothing, Reader, Contributor, Owner, Storage };
+// Who may call a route. A role counts where the route's workspace (or the resource in its path) is; those of
+// the server are asked for by their name. SignedIn: any user, whatever their roles; not a job. Storage checks
+// its own signatures.
+enum class Need { Nothing, SignedIn, Reader, Contributor, Owner, ServerReader, ServerOwner, Storage };
 
 struct Route {
     Need need = Need::Reader;

@@ -196,12 +196,12 @@ void add_size_routes(Router& router, Context& context) {
         "GET",
         "/subscriptions/{subscription}/providers/Microsoft.MachineLearningServices/locations/{location}/"
         "vmSizes",
-        answer_now(context, Need::Reader, list_for_region));
+        answer_now(context, Need::SignedIn, list_for_region));
     const std::string base = "/lavant/v1/sizes";
-    router.add("GET", base, answer_now(context, Need::Reader, list_sizes));
-    router.add("GET", base + "/{name}", answer_now(context, Need::Reader, get_size));
-    router.add("PUT", base + "/{name}", answer_later(context, Need::Owner, put_size));
-    router.add("DELETE", base + "/{name}", answer_later(context, Need::Owner, delete_size));
+    router.add("GET", base, answer_now(context, Need::SignedIn, list_sizes));
+    router.add("GET", base + "/{name}", answer_now(context, Need::SignedIn, get_size));
+    router.add("PUT", base + "/{name}", answer_later(context, Need::ServerOwner, put_size));
+    router.add("DELETE", base + "/{name}", answer_later(context, Need::ServerOwner, delete_size));
 }
 
 }  // namespace lavant::api

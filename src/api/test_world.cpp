@@ -252,7 +252,7 @@ Api& TestWorld::api() {
 }
 
 std::map<std::string, std::string> TestWorld::as(const std::string& user, Role role) {
-    NewKey made = api().access().make_key("key-" + user, user, role);
+    NewKey made = api().access().make_key("key-" + user, {.user = user, .role = role});
     write({made.write});
     return {{"Authorization", "Bearer " + made.plain}};
 }

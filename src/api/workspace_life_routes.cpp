@@ -32,7 +32,8 @@ Result<HttpResponse> list(Context& context, const Call& call) {
         const bool wanted = equals_ignoring_case(workspace.name.subscription, call.param("subscription")) &&
                             (call.param("group").empty() ||
                              equals_ignoring_case(workspace.name.resource_group, call.param("group")));
-        if (!wanted) continue;
+        LAVANT_TRY(const Role role, context.access.role_in(call.caller, workspace.key, ""));
+        if (!wanted || role < Role::Reader) continue;
         LAVANT_TRY(const WorkspaceSettings settings, load_settings(context, workspace.key));
         value.append(workspace_view(context, call, workspace, settings));
     }
@@ -210,18 +211,18 @@ void add_workspace_life_routes(Router& router, Context& context) {
     router.add("PUT", kWorkspacePattern, anywhere(answer_later(context, Need::Owner, put)));
     router.add("DELETE", kWorkspacePattern, anywhere(answer_later(context, Need::Owner, remove)));
     router.add("GET", std::string(kWorkspacePattern) + "/operations/delete",
-               anywhere(answer_now(context, Need::Reader, deletion_status)));
+               anywhere(answer_now(context, Need::SignedIn, deletion_status)));
     router.add("POST", std::string(kWorkspacePattern) + "/listKeys",
                answer_now(context, Need::Contributor, list_keys));
     router.add("POST", std::string(kWorkspacePattern) + "/resyncKeys",
                answer_now(context, Need::Owner, resync_keys));
-    router.add("GET", group + kWorkspaces, answer_now(context, Need::Reader, list));
+    router.add("GET", group + kWorkspaces, answer_now(context, Need::SignedIn, list));
     router.add("GET", std::string("/subscriptions/{subscription}") + kWorkspaces,
-               answer_now(context, Need::Reader, list));
-    router.add("PUT", group + kDeployments, answer_later(context, Need::Owner, deploy));
-    router.add("GET", group + kDeployments, answer_now(context, Need::Reader, show_deployment));
+               answer_now(context, Need::SignedIn, list));
+    router.add("PUT", group + kDeployments, answer_later(context, Need::ServerOwner, deploy));
+    router.add("GET", group + kDeployments, answer_now(context, Need::SignedIn, show_deployment));
     router.add("GET", group + kDeployments + "/operations",
-               answer_now(context, Need::Reader, deployment_operations));
+               answer_now(context, Need::SignedIn, deployment_operations));
 }
 
 }  // namespace lavant::api

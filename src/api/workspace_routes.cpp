@@ -17,7 +17,6 @@ namespace {
 using ports::HttpResponse;
 using wire::Json;
 
-constexpr Duration kTokenLife = std::chrono::hours(12);
 
 Result<HttpResponse> health(Context& context, const Call& /*call*/) {
     return json_response(200, Json::object({{"status", "ok"}, {"version", context.settings.version}}));
@@ -41,22 +40,6 @@ Result<HttpResponse> metadata(Context& context, const Call& call) {
         200, R"([{"name":"Lavant","portal":"https://portal.azure.lavant","resourceManager":")" + origin +
                  R"(","authentication":{"loginEndpoint":")" + origin + R"(","audiences":[")" + origin +
                  R"("]},"suffixes":{"storage":"core.windows.net"}}])");
-}
-
-Result<HttpResponse> token(Context& context, const Call& call) {
-    LAVANT_TRY(const Caller caller,
-               context.access.check_credential(call.request.header("X-IDENTITY-HEADER")));
-    if (caller.key.empty())
-        return fail(ErrorCode::PermissionDenied, "a job's token cannot be exchanged for another");
-    const std::string audience = call.request.query_value("resource").value_or("");
-    if (audience.empty())
-        return fail(ErrorCode::InvalidArgument, "ask for a resource: ?resource=https://...");
-    const Instant expiry = context.ports.clock.now() + kTokenLife;
-    return json_response(200,
-                         Json::object({{"access_token", context.access.make_token(caller, audience, expiry)},
-                                       {"expires_on", std::to_string(to_micros(expiry) / 1'000'000)},
-                                       {"resource", audience},
-                                       {"token_type", "Bearer"}}));
 }
 
 Result<HttpResponse> discovery(Context& context, const Call& call) {
@@ -83,9 +66,8 @@ void add_workspace_routes(Router& router, Context& context) {
     };
     add("GET,HEAD", "/health", Need::Nothing, health);
     add("GET", "/studio", Need::Nothing, studio);
-    add("GET", "/metrics", Need::Reader, metrics);
+    add("GET", "/metrics", Need::ServerReader, metrics);
     add("GET", "/metadata/endpoints", Need::Nothing, metadata);
-    add("GET", "/msi/token", Need::Nothing, token);
     add("GET", "/discovery", Need::Nothing, discovery);
 }
 

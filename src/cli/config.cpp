@@ -219,6 +219,12 @@ const std::vector<ConfigKey>& config_keys() {
          "where a server finds data of Azure storage: account/container=/folder, several by blanks"},
         {"notify_hosts", ValueKind::Words, "LAVANT_NOTIFY_HOSTS", "", "", false,
          "hosts that webhooks of jobs may go to, by blanks; any if unset"},
+        {"key_requests_per_s", ValueKind::Count, "LAVANT_KEY_REQUESTS_PER_S", "", "50000", false,
+         "requests a second that a server takes with one key; 0: no limit"},
+        {"key_upload_mib_per_s", ValueKind::Count, "LAVANT_KEY_UPLOAD_MIB_PER_S", "", "10240", false,
+         "MiB a second that a server takes with one key; 0: no limit"},
+        {"failed_logins_per_minute", ValueKind::Count, "LAVANT_FAILED_LOGINS_PER_MINUTE", "", "600", false,
+         "wrong credentials a minute after which a server lets an address wait; 0: no limit"},
     };
     return keys;
 }

@@ -149,34 +149,4 @@ Outcome<Exit> show_status(Context& context, const ServerChoice& choice, const Ou
     return status["server"].text() == "running" ? Exit::Completed : Exit::Unreachable;
 }
 
-Outcome<Exit> create_key(Session& session, const Console& console, const std::string& user) {
-    LAVANT_TRY(const Json made, session.post(session.own_path("/keys"), Json::object({{"user", user}})));
-    console.out << made["key"].text() << "\n";
-    console.out.flush();
-    console.err << fmt::format("key {} of {}; it is shown only this once\n",
-                               printable(made["id"].scalar_text()), printable(user));
-    return Exit::Completed;
-}
-
-Outcome<Exit> list_keys(Session& session, const Console& console, const Output& output) {
-    LAVANT_TRY(const Json answer, session.get(session.own_path("/keys")));
-    const Json& keys = answer["value"];
-    LAVANT_TRY_VOID(print(keys, output, console, [&] {
-        std::vector<std::vector<std::string>> rows;
-        for (const Json& key : keys.items()) {
-            rows.push_back({printable(key["id"].scalar_text()), printable(key["user"].text()),
-                            printable(key["role"].text()), printable(key["createdAt"].text().substr(0, 19))});
-        }
-        return render_table({{"ID"}, {"USER", Cut::First}, {"ROLE"}, {"CREATED (UTC)"}}, rows, console.width);
-    }));
-    return Exit::Completed;
-}
-
-Outcome<Exit> revoke_key(Session& session, const Console& console, const std::string& id) {
-    LAVANT_TRY_VOID(session.remove(session.own_path("/keys/" + percent_encode(id))));
-    console.out << "revoked " << printable(id) << "\n";
-    console.out.flush();
-    return Exit::Completed;
-}
-
 }  // namespace lavant::cli

@@ -88,6 +88,7 @@ void add_all_families(CommandLine& line) {
     add_schedule_family(line);
     add_server_family(line);
     add_key_family(line);
+    add_access_families(line);
     add_size_family(line);
     add_workspace_family(line);
     add_datastore_family(line);

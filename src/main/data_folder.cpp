@@ -58,7 +58,8 @@ bool DataFolder::is_ours(const std::string& name) {
                                                   "endpoint",      "port",
                                                   "lock",          "serve.log",
                                                   "spare",         "backup",
-                                                  "restored",      "lavant-ca-bundle.pem"};
+                                                  "restored",      "lavant-ca-bundle.pem",
+                                                  "audit"};
     return std::ranges::find(kNames, name) != std::end(kNames);
 }
 

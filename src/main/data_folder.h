@@ -22,6 +22,7 @@ struct DataFolder {
     std::string endpoint_kept() const { return root + "/port"; }  // survives a stop
     std::string log() const { return root + "/serve.log"; }
     std::string spare() const { return root + "/spare"; }  // room for when the disk is full
+    std::string audit() const { return root + "/audit"; }  // who changed what
     std::string lock() const { return root + "/lock"; }
     std::string backup() const { return root + "/backup"; }  // a copy of the database while one is made
 

@@ -27,6 +27,9 @@ struct ServeOptions {
     bool make_workspaces = true;                        // those that an owner names first
     std::map<std::string, std::string> mirrors;         // of Azure storage: "account/container" to a place
     std::vector<std::string> notify_hosts;              // webhooks go there only; none: anywhere
+    int key_requests_per_s = 50'000;  // 0: no limit, as the next two
+    int key_upload_mib_per_s = 10'240;
+    int failed_logins_per_minute = 600;
     int ready_fd = -1;  // gets one line: "ready", "taken" or "error <sentence>"; then it is closed
     LogSettings log;
 };

@@ -102,6 +102,7 @@ class Server::Parts {
     Result<void> open_folder();
     void make_control();
     plane::Settings plane_settings() const;
+    api::MeterSettings metering() const;
     int last_port() const;
     Result<int> choose_port() const;
     Result<int> listen(int port);
@@ -218,8 +219,17 @@ void Server::Parts::make_control() {
                          .retired_sizes = options_.retired_sizes,
                          .mirrors = options_.mirrors,
                          .notify_hosts = options_.notify_hosts,
-                         .make_workspaces = options_.make_workspaces});
+                         .make_workspaces = options_.make_workspaces,
+                         .metering = metering()});
     front_ = std::make_unique<Front>(*api_, *hub_);
+}
+
+api::MeterSettings Server::Parts::metering() const {
+    // A third of a minute's failures at once: a script with an old key fails often and harms nobody.
+    const double failures = options_.failed_logins_per_minute;
+    return {.requests_per_s = options_.key_requests_per_s,
+            .upload_mib_per_s = options_.key_upload_mib_per_s,
+            .failed_logins = {.per_s = failures / 60, .burst = std::max(1.0, failures / 3)}};
 }
 
 // Memory is promised once, CPUs twice: most tasks wait now and then.

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,15 @@
 #include "base/result.h"
 
 namespace lavant::ports {
+
+// A key of ECDSA over P-256 with SHA-256, which JOSE calls ES256. Any thread.
+class SigningKey {
+ public:
+    virtual ~SigningKey() = default;
+    virtual std::string sign(std::string_view bytes) const = 0;  // 64 bytes: r, then s
+    virtual bool verify(std::string_view bytes, std::string_view signature) const = 0;
+    virtual std::string public_point() const = 0;  // 64 bytes: x, then y
+};
 
 // Any thread. Results are raw bytes unless said otherwise.
 class Crypto {
@@ -32,6 +42,8 @@ class Crypto {
     // AES-256-GCM with a key that lies in a file outside the database; `context` is authenticated too.
     virtual std::string seal(std::string_view plain, std::string_view context) = 0;
     [[nodiscard]] virtual Result<std::string> open(std::string_view sealed, std::string_view context) = 0;
+    // The same seed gives the same key.
+    virtual std::unique_ptr<const SigningKey> derive_signing_key(std::string_view seed) = 0;
 };
 
 }  // namespace lavant::ports

@@ -30,6 +30,7 @@ class OpensslCrypto final : public ports::Crypto {
     bool equal_in_constant_time(std::string_view a, std::string_view b) override;
     std::string seal(std::string_view plain, std::string_view context) override;
     [[nodiscard]] Result<std::string> open(std::string_view sealed, std::string_view context) override;
+    std::unique_ptr<const ports::SigningKey> derive_signing_key(std::string_view seed) override;
 
  private:
     struct Algorithms;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/contexts.h"
+#include "cli/key_commands.h"
 #include "cli/login.h"
 #include "main/commands/families.h"
 
@@ -12,10 +13,24 @@ namespace {
 using cli::Context;
 
 void add_login(CommandLine& line) {
+    struct Device {
+        std::string approve;
+        std::string deny;
+    };
+    auto& device = line.keep<Device>();
     auto& options = line.keep<cli::LoginOptions>();
     CLI::App& login = CommandLine::add(line.root(), "login", "use a server of your team from here on",
-                                       "lavant login https://gpu-1:8443 --name team");
-    login.add_option("url", options.url, "https://HOST:PORT")->required()->option_text("URL");
+                                       "lavant login https://gpu-1:8443 --name team\n"
+                                       "lavant login --approve BCDF-GHJK");
+    CLI::Option* url = login.add_option("url", options.url, "https://HOST:PORT")->option_text("URL");
+    CLI::Option* approve =
+        login.add_option("--approve", device.approve, "let a program in that showed this code")
+            ->option_text("CODE")
+            ->excludes(url);
+    login.add_option("--deny", device.deny, "or do not")
+        ->option_text("CODE")
+        ->excludes(url)
+        ->excludes(approve);
     login.add_option("--name", options.name, "name of the context; the host's if left out")
         ->option_text("NAME");
     login.add_option("--key-file", options.key_file, "file with the key; - reads standard input")
@@ -27,7 +42,18 @@ void add_login(CommandLine& line) {
     login.add_option("--ca", options.ca_file, "the server's authority (PEM), had by another way")
         ->option_text("FILE");
     login.add_flag("-y,--yes", options.yes, "trust the authority that the server shows");
-    line.runs(login, [&options](Context& context) { return cli::log_in(context, options); });
+    line.runs(login, [&line, &options, &device](Context& context) -> cli::Outcome<cli::Exit> {
+        const bool approved = !device.approve.empty();
+        if (approved || !device.deny.empty()) {
+            LAVANT_TRY(cli::Session session, cli::connect(context, line.choice()));
+            return cli::answer_device_login(session, context, approved ? device.approve : device.deny,
+                                            approved, options.yes);
+        }
+        if (options.url.empty())
+            return cli::stop(cli::Exit::Usage, ErrorCode::InvalidArgument,
+                             "say where: lavant login https://HOST:PORT");
+        return cli::log_in(context, options);
+    });
 
     auto& name = line.keep<std::string>();
     CLI::App& logout =

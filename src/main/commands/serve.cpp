@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "base/text.h"
 #include "core/model/gpu_names.h"
 #include "main/commands/families.h"
 
@@ -22,6 +23,9 @@ struct Options : ServeOptions {
     std::string log_level = "info";
     std::string retired_sizes_asked;
     std::string gpus_asked;
+    std::string key_requests_asked;
+    std::string key_upload_asked;
+    std::string failed_logins_asked;
 };
 
 // Where the flag is not given, the variable, the file or the default counts.
@@ -33,7 +37,18 @@ Result<std::string> setting_of(const Context& context, const char* key, const st
     });
 }
 
+Result<int> count_of(const Context& context, const char* key, const std::string& asked) {
+    LAVANT_TRY(const std::string text, setting_of(context, key, asked));
+    return static_cast<int>(parse_integer(text).value_or(0));
+}
+
 Result<void> read_settings(const Context& context, Options& options) {
+    LAVANT_TRY(options.key_requests_per_s,
+               count_of(context, "key_requests_per_s", options.key_requests_asked));
+    LAVANT_TRY(options.key_upload_mib_per_s,
+               count_of(context, "key_upload_mib_per_s", options.key_upload_asked));
+    LAVANT_TRY(options.failed_logins_per_minute,
+               count_of(context, "failed_logins_per_minute", options.failed_logins_asked));
     LAVANT_TRY(const std::string retired, setting_of(context, "retired_sizes", options.retired_sizes_asked));
     options.retired_sizes = parse_retired_sizes(retired).value_or(RetiredSizes::Substitute);
     LAVANT_TRY(const std::string gpus, setting_of(context, "gpus", options.gpus_asked));
@@ -74,6 +89,17 @@ void add_tls(CLI::App& command, Options& options) {
     key->needs(certificate);
 }
 
+void add_metering(CLI::App& command, Options& options) {
+    const auto add = [&](const char* name, std::string& into, const char* about) {
+        command.add_option(name, into, about)->option_text("COUNT");
+    };
+    add("--key-requests-per-s", options.key_requests_asked, "requests a second with one key; 0: no limit");
+    add("--key-upload-mib-per-s", options.key_upload_asked,
+        "MiB uploaded a second with one key; 0: no limit");
+    add("--failed-logins-per-minute", options.failed_logins_asked,
+        "wrong credentials a minute from one address; 0: no limit");
+}
+
 void add_log(CLI::App& command, Options& options) {
     command.add_option("--log-file", options.log.file, "standard error if left out")->option_text("FILE");
     command.add_flag("--log-json", options.log.json, "one JSON object per line");
@@ -110,6 +136,7 @@ void add_serve(CommandLine& line) {
         .add_option("--gpus", options.gpus_asked,
                     "names of this machine's GPUs by commas, none, or auto: what is found")
         ->option_text("NAMES");
+    add_metering(command, options);
     add_log(command, options);
     command.add_flag("--embedded", options.embedded)->group("");
     command.add_option("--ready-fd", options.ready_fd)->group("");
