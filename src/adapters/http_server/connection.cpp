@@ -13,8 +13,8 @@ namespace lavant::adapters::http {
 namespace {
 
 constexpr std::size_t kPipelinedBytes = 64U << 10;  // kept while an answer is under way
-constexpr std::size_t kKeptBytes = 128U << 10;
-constexpr int kStepsMax = 128;  // then others get their turn
+constexpr std::size_t kKeptBytes = 16U << 10;       // of what was read, by a connection that waits
+constexpr int kStepsMax = 128;                      // then others get their turn
 constexpr Duration kLinger = std::chrono::seconds{2};
 constexpr char kTlsHandshake = 0x16;  // the first byte of every TLS connection
 
@@ -229,7 +229,7 @@ bool Connection::hand_over() {
     ports::HttpRequest request = std::move(reader_.request());
     spool_.reset();
     request.body_file = spool_path_;
-    if (in_.empty() && in_.capacity() > kKeptBytes) in_.shrink_to_fit();
+    if (in_.empty() && in_.capacity() > kKeptBytes) in_ = {};
     state_ = State::Answer;
     deadline_ = Tick::max();
     auto responder = std::make_shared<Exchange>(Exchange::Origin{
@@ -266,6 +266,9 @@ void Connection::refuse(const Refusal& refusal) {
     state_ = State::Answer;
     keep_alive_ = false;  // where the next request would begin is unknown
     drop_spool();
+    if (worker_.may_log_refusal())
+        log(Level::Info, "request_refused",
+            {{"peer", peer_}, {"status", std::to_string(refusal.status)}, {"why", refusal.message}});
     answer(make_refusal(refusal), nullptr);
 }
 
@@ -324,6 +327,7 @@ bool Connection::step_write() {
         case ResponseWriter::Progress::Waiting:
             break;
     }
+    transport_->release_buffer();
     arm_read();  // to learn that the client left
     extend(std::chrono::seconds{1});
     return false;
@@ -348,6 +352,7 @@ bool Connection::finish_exchange() {
     state_ = State::Head;
     extend(common_.settings.limits.idle);
     if (in_.empty() && !transport_->holds_input()) {
+        transport_->release_buffer();
         arm_read();
         return false;
     }

@@ -81,6 +81,7 @@ class Worker {
     bool is_draining() const { return draining_; }
 
     std::string_view http_date();
+    bool may_log_refusal();  // a few in a second: nobody may fill the log from outside
     std::vector<char>& scratch() { return scratch_; }  // for one read, by whoever reads now
 
  private:
@@ -97,6 +98,8 @@ class Worker {
     bool draining_ = false;
     std::unordered_set<std::shared_ptr<Client>> clients_;
     std::vector<char> scratch_;
+    std::int64_t refusal_second_ = -1;
+    int refusals_logged_ = 0;  // in that second
     std::int64_t date_second_ = -1;
     std::string date_;
     std::thread thread_;
