@@ -84,11 +84,11 @@ bench: lavant
 	cmake --build build/release --target bench_spawn bench_load bench_no_op bench_plane
 	python3 bench/run.py --bin build/release
 
-# Beside Go, FastAPI and nginx doing the same work.
-bench-peers: lavant
+# Beside Go, FastAPI and nginx doing the same work; a thousand log streams.
+bench-peers: lavant venv
 	cmake --build build/release --target bench_load
 	tools/bench_peers.sh
-	python3 bench/run.py --bin build/release --peers build/peers
+	build/venv/bin/python bench/run.py --bin build/release --peers build/peers
 
 dist: lavant
 	rm -rf build/dist

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kPipelinedBytes = 64U << 10;  // kept while an answer is under way
 constexpr std::size_t kKeptBytes = 16U << 10;       // of what was read, by a connection that waits
+constexpr std::uint64_t kWriteBackBytes = 8U << 20;
 constexpr int kStepsMax = 128;                      // then others get their turn
 constexpr Duration kLinger = std::chrono::seconds{2};
 constexpr char kTlsHandshake = 0x16;  // the first byte of every TLS connection
@@ -194,6 +195,7 @@ bool Connection::begin_body() {
             return true;
         }
         spool_ = std::move(opened).value();
+        spool_bytes_ = spool_started_ = 0;
     }
     if (length == 0U) return hand_over();
     if (reader_.expects_continue() && in_.empty()) {
@@ -211,7 +213,9 @@ bool Connection::store_body() {
     if (state_ != State::Body || request.body.empty()) return true;
     if (spool_) {
         auto written = write_all(spool_.get(), request.body);
+        spool_bytes_ += request.body.size();
         request.body.clear();
+        if (written && spool_bytes_ - spool_started_ >= kWriteBackBytes) start_write_back();
         if (written) return true;
         log(Level::Error, "upload_failed", {{"file", spool_path_}, {"why", written.error().message}});
         refuse({507, "InsufficientStorage", "the server cannot store this body: its disk may be full"});
@@ -222,6 +226,17 @@ bool Connection::store_body() {
     if (common_.body_bytes.fetch_add(more) + more <= common_.settings.limits.body_bytes) return true;
     refuse({503, "ServerBusy", "the server holds too many request bodies at once: try again in a moment"});
     return false;
+}
+
+// Whoever makes the file durable in the end finds most of it on the disk. On a thread of its own, as a busy
+// disk makes the call wait.
+void Connection::start_write_back() {
+    const auto file = std::make_shared<Fd>(::fcntl(spool_.get(), F_DUPFD_CLOEXEC, 0));  // tasks are copyable
+    const auto from = static_cast<off_t>(std::exchange(spool_started_, spool_bytes_));
+    const auto bytes = static_cast<off_t>(spool_bytes_) - from;
+    if (!*file) return;
+    (void)common_.write_back.post(
+        [file, from, bytes] { (void)::sync_file_range(file->get(), from, bytes, SYNC_FILE_RANGE_WRITE); });
 }
 
 bool Connection::hand_over() {

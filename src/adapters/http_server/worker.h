@@ -20,10 +20,13 @@
 #include "adapters/http_server/http_server.h"
 #include "adapters/http_server/mailbox.h"
 #include "adapters/http_server/tls_context.h"
+#include "base/executor.h"
 
 namespace lavant::adapters::http {
 
 using Tick = std::chrono::steady_clock::time_point;
+
+inline constexpr std::size_t kWriteBacksMax = 64;  // further ones are left to the kernel
 
 // What all threads of a server see.
 struct Common {
@@ -46,6 +49,8 @@ struct Common {
     std::atomic<std::uint64_t> bytes_out{0};
     std::atomic<std::uint64_t> body_bytes{0};  // request bodies in memory
     std::atomic<std::uint64_t> file_names{0};
+
+    Executor write_back{1, kWriteBacksMax};  // begins to write long uploads to the disk while they come
 
     std::mutex mutex;                       // guards tls; and is the lock of all_gone
     std::shared_ptr<const TlsContext> tls;  // shared: see TlsContext
