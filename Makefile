@@ -3,14 +3,14 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv tsan fuzz sim-long planted crash guest bench bench-peers openapi fuzz-routes \
+.PHONY: help hello test lavant bootstrap asan-tests venv flows tsan fuzz sim-long planted crash guest bench bench-peers openapi fuzz-routes \
         dist install uninstall packages-test format clean
 
 help:
 	@echo 'make hello     build and run the first job'
 	@echo 'make test      every test'
 	@echo 'make lavant    build $(BIN)'
-	@echo 'make tsan | fuzz | fuzz-routes | sim-long | planted | crash | guest | bench    longer checks and figures'
+	@echo 'make flows | tsan | fuzz | fuzz-routes | sim-long | planted | crash | guest | bench    longer checks and figures'
 	@echo 'make install   PREFIX=/usr/local DESTDIR='
 	@echo 'make dist      packages, in build/dist'
 	@echo 'make packages-test    the packages on a Debian 12 without a compiler (root)'
@@ -35,6 +35,10 @@ test: asan-tests lavant venv
 
 venv:
 	@tools/python_env.sh
+
+# Every flow with every release of the SDK; `make test` leaves out the slow ones and those that say the same twice.
+flows: lavant venv
+	tools/flows.sh
 
 tsan: bootstrap
 	cmake --preset tsan
@@ -84,11 +88,11 @@ bench: lavant
 	cmake --build build/release --target bench_spawn bench_load bench_no_op bench_plane
 	python3 bench/run.py --bin build/release
 
-# Beside Go, FastAPI and nginx doing the same work.
-bench-peers: lavant
+# Beside Go, FastAPI and nginx doing the same work; a thousand log streams.
+bench-peers: lavant venv
 	cmake --build build/release --target bench_load
 	tools/bench_peers.sh
-	python3 bench/run.py --bin build/release --peers build/peers
+	build/venv/bin/python bench/run.py --bin build/release --peers build/peers
 
 dist: lavant
 	rm -rf build/dist

@@ -21,6 +21,7 @@ import urllib.parse
 
 import beside
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -254,6 +255,10 @@ def main():
             for name, found in with_server(binary, lambda s: part(s, loader, options.peers.resolve(), *arguments)).items():
                 figures[name] = found
                 print(f"{name:24}", json.dumps({k: round(v, 4) for k, v in found.items()}), flush=True)
+        if not options.only or "streams" in options.only:
+            measure_streams = [sys.executable, ROOT / "tests/conformance/many_streams.py"]
+            figures["1,000 log streams"] = json.loads(subprocess.check_output(measure_streams, env=dict(os.environ, LAVANT_BIN=binary)))
+            print(f"{'1,000 log streams':24}", json.dumps(figures["1,000 log streams"]), flush=True)
         pathlib.Path("build/bench-peers.json").write_text(json.dumps(figures, indent=2))
         return 0
     measure("bare spawn", lambda: bare(folder, 5000))

@@ -21,6 +21,11 @@ void Followers::add(std::shared_ptr<Follower> follower) {
     followers_.push_back(std::move(follower));
 }
 
+std::size_t Followers::count() const {
+    const std::lock_guard lock(mutex_);
+    return followers_.size();
+}
+
 Duration Followers::tick(Instant now) {
     const std::lock_guard one_at_a_time(ticking_);
     std::vector<std::shared_ptr<Follower>> current;

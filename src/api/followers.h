@@ -29,6 +29,7 @@ class Followers {
     Followers& operator=(const Followers&) = delete;
 
     void add(std::shared_ptr<Follower> follower);
+    std::size_t count() const;
     // Returns how long the caller may wait before the next call.
     Duration tick(Instant now);
     void close();
@@ -38,7 +39,7 @@ class Followers {
 
  private:
     std::mutex ticking_;                                // one tick at a time
-    std::mutex mutex_;                                  // guards the list
+    mutable std::mutex mutex_;                          // guards the list
     std::vector<std::shared_ptr<Follower>> followers_;  // shared with the sinks that wake them
     const std::shared_ptr<Executor> pump_ = std::make_shared<Executor>(1);
 };

@@ -19,7 +19,10 @@ namespace lavant::api {
 namespace {
 
 constexpr std::size_t kChunk = 256U << 10;
+// Read and not yet taken by its client: of one stream, and of all together where there are many.
+constexpr std::size_t kBytesWaitingMin = 32U << 10;
 constexpr std::size_t kBytesWaitingMax = 4U << 20;
+constexpr std::size_t kBytesWaitingAll = 32U << 20;
 constexpr Duration kPoll = std::chrono::milliseconds(50);
 
 constexpr std::string_view kLogFolder = "user_logs/";
@@ -141,12 +144,16 @@ class LogStream final : public Follower {
         struct stat facts {};
         if (!file || ::fstat(file->get(), &facts) != 0) return;
         const auto bytes = static_cast<std::uint64_t>(facts.st_size);
+        const std::size_t window = std::clamp(kBytesWaitingAll / (context_.followers->count() + 1),
+                                              kBytesWaitingMin, kBytesWaitingMax);
         while (place_.offset < bytes) {
-            if (stream_->bytes_waiting() > kBytesWaitingMax) {
+            const std::size_t waiting = stream_->bytes_waiting();
+            if (waiting >= window) {
                 behind_ = true;
                 return;
             }
-            std::string chunk(std::min<std::uint64_t>(kChunk, bytes - place_.offset), '\0');
+            const std::size_t room = std::min(kChunk, window - waiting);
+            std::string chunk(std::min<std::uint64_t>(room, bytes - place_.offset), '\0');
             const ssize_t got =
                 ::pread(file->get(), chunk.data(), chunk.size(), static_cast<off_t>(place_.offset));
             if (got <= 0) return;

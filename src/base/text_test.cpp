@@ -38,6 +38,9 @@ TEST(Text, PercentCodesBothWays) {
 
 TEST(Text, QuotesJsonWhateverTheBytes) {
     EXPECT_EQ(json_quote("a\"\\\n\x01"), R"("a\"\\\n\u0001")");
+    EXPECT_EQ(json_quote(""), "\"\"");
+    EXPECT_EQ(json_quote("plain, then \" and \xc3\xbc and \x7f, plain"),
+              "\"plain, then \\\" and \xc3\xbc and \x7f, plain\"");
     EXPECT_EQ(json_quote("\xff"), "\"\xef\xbf\xbd\"");
     EXPECT_EQ(json_quote("\xed\xa0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }

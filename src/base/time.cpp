@@ -43,15 +43,33 @@ std::int64_t take_fraction_micros(std::string_view& text) {
     return micros;
 }
 
+// Over the zeros at `at`.
+void put_digits(std::string& text, std::size_t at, std::size_t digits, int value) {
+    for (std::size_t i = at + digits; i > at; --i, value /= 10)
+        text[i - 1] = static_cast<char>('0' + value % 10);
+}
+
 }  // namespace
 
 std::string to_rfc3339(Instant at) {
     const std::tm parts = utc_parts(at);
     const std::int64_t whole = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
     const int micros = static_cast<int>(to_micros(at) - whole * 1'000'000);
+    const int year = parts.tm_year + 1900;
+    if (year >= 0 && year <= 9999) {  // every job shown has several of these: no format to parse
+        std::string text = "0000-00-00T00:00:00.000000Z";
+        put_digits(text, 0, 4, year);
+        put_digits(text, 5, 2, parts.tm_mon + 1);
+        put_digits(text, 8, 2, parts.tm_mday);
+        put_digits(text, 11, 2, parts.tm_hour);
+        put_digits(text, 14, 2, parts.tm_min);
+        put_digits(text, 17, 2, parts.tm_sec);
+        put_digits(text, 20, 6, micros);
+        return text;
+    }
     std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", parts.tm_year + 1900,
-                  parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
+    std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", year, parts.tm_mon + 1,
+                  parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
     return text.data();
 }
 

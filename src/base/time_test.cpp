@@ -10,6 +10,10 @@ using namespace std::chrono_literals;
 TEST(Time, PrintsAndReadsRfc3339) {
     const Instant at = from_micros(1'767'323'045'678'901);
     EXPECT_EQ(to_rfc3339(at), "2026-01-02T03:04:05.678901Z");
+    EXPECT_EQ(to_rfc3339(from_micros(0)), "1970-01-01T00:00:00.000000Z");
+    EXPECT_EQ(to_rfc3339(from_micros(-1)), "1969-12-31T23:59:59.999999Z");
+    EXPECT_EQ(to_rfc3339(from_micros(253'402'300'799'999'999)), "9999-12-31T23:59:59.999999Z");
+    EXPECT_EQ(to_rfc3339(from_micros(253'402'300'800'000'000)), "10000-01-01T00:00:00.000000Z");
     EXPECT_EQ(parse_rfc3339("2026-01-02T03:04:05.678901Z"), at);
     EXPECT_EQ(parse_rfc3339("2026-01-02T04:04:05.678901+01:00"), at);
     EXPECT_EQ(to_http_date(at), "Fri, 02 Jan 2026 03:04:05 GMT");

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEADLINE_S = float(os.environ.get("LAVANT_TEST_DEADLINE", "120"))
 TERMINAL = {"Completed", "Failed", "Canceled"}
 NO_SETTINGS = "/dev/null/settings"  # nobody can make that folder
+collect_ignore = ["sdk"]  # flows with the SDK: a process for each release (tools/flows.sh)
 
 
 def binary():

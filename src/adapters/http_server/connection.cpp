@@ -13,8 +13,9 @@ namespace lavant::adapters::http {
 namespace {
 
 constexpr std::size_t kPipelinedBytes = 64U << 10;  // kept while an answer is under way
-constexpr std::size_t kKeptBytes = 128U << 10;
-constexpr int kStepsMax = 128;  // then others get their turn
+constexpr std::size_t kKeptBytes = 16U << 10;       // of what was read, by a connection that waits
+constexpr std::uint64_t kWriteBackBytes = 8U << 20;
+constexpr int kStepsMax = 128;                      // then others get their turn
 constexpr Duration kLinger = std::chrono::seconds{2};
 constexpr char kTlsHandshake = 0x16;  // the first byte of every TLS connection
 
@@ -194,6 +195,7 @@ bool Connection::begin_body() {
             return true;
         }
         spool_ = std::move(opened).value();
+        spool_bytes_ = spool_started_ = 0;
     }
     if (length == 0U) return hand_over();
     if (reader_.expects_continue() && in_.empty()) {
@@ -211,7 +213,9 @@ bool Connection::store_body() {
     if (state_ != State::Body || request.body.empty()) return true;
     if (spool_) {
         auto written = write_all(spool_.get(), request.body);
+        spool_bytes_ += request.body.size();
         request.body.clear();
+        if (written && spool_bytes_ - spool_started_ >= kWriteBackBytes) start_write_back();
         if (written) return true;
         log(Level::Error, "upload_failed", {{"file", spool_path_}, {"why", written.error().message}});
         refuse({507, "InsufficientStorage", "the server cannot store this body: its disk may be full"});
@@ -224,12 +228,23 @@ bool Connection::store_body() {
     return false;
 }
 
+// Whoever makes the file durable in the end finds most of it on the disk. On a thread of its own, as a busy
+// disk makes the call wait.
+void Connection::start_write_back() {
+    const auto file = std::make_shared<Fd>(::fcntl(spool_.get(), F_DUPFD_CLOEXEC, 0));  // tasks are copyable
+    const auto from = static_cast<off_t>(std::exchange(spool_started_, spool_bytes_));
+    const auto bytes = static_cast<off_t>(spool_bytes_) - from;
+    if (!*file) return;
+    (void)common_.write_back.post(
+        [file, from, bytes] { (void)::sync_file_range(file->get(), from, bytes, SYNC_FILE_RANGE_WRITE); });
+}
+
 bool Connection::hand_over() {
     common_.requests.fetch_add(1, std::memory_order_relaxed);
     ports::HttpRequest request = std::move(reader_.request());
     spool_.reset();
     request.body_file = spool_path_;
-    if (in_.empty() && in_.capacity() > kKeptBytes) in_.shrink_to_fit();
+    if (in_.empty() && in_.capacity() > kKeptBytes) in_ = {};
     state_ = State::Answer;
     deadline_ = Tick::max();
     auto responder = std::make_shared<Exchange>(Exchange::Origin{
@@ -266,6 +281,9 @@ void Connection::refuse(const Refusal& refusal) {
     state_ = State::Answer;
     keep_alive_ = false;  // where the next request would begin is unknown
     drop_spool();
+    if (worker_.may_log_refusal())
+        log(Level::Info, "request_refused",
+            {{"peer", peer_}, {"status", std::to_string(refusal.status)}, {"why", refusal.message}});
     answer(make_refusal(refusal), nullptr);
 }
 
@@ -324,6 +342,7 @@ bool Connection::step_write() {
         case ResponseWriter::Progress::Waiting:
             break;
     }
+    transport_->release_buffer();
     arm_read();  // to learn that the client left
     extend(std::chrono::seconds{1});
     return false;
@@ -348,6 +367,7 @@ bool Connection::finish_exchange() {
     state_ = State::Head;
     extend(common_.settings.limits.idle);
     if (in_.empty() && !transport_->holds_input()) {
+        transport_->release_buffer();
         arm_read();
         return false;
     }

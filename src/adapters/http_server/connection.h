@@ -61,6 +61,7 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     void extend(Duration span);
     void on_deadline();
     void drop_spool();
+    void start_write_back();
     void count_bytes();
 
     Worker& worker_;
@@ -79,6 +80,8 @@ class Connection final : public Client, public std::enable_shared_from_this<Conn
     std::uint64_t window_bytes_ = 0;  // body bytes when the present span began
     std::uint64_t charged_bytes_ = 0;
     Fd spool_;
+    std::uint64_t spool_bytes_ = 0;    // written to it
+    std::uint64_t spool_started_ = 0;  // of those, on their way to the disk
     std::string spool_path_;
 
     bool keep_alive_ = true;

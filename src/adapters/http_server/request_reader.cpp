@@ -18,6 +18,13 @@ constexpr std::size_t kHeaders = 200;
 
 std::string_view to_std(string_view text) { return {text.data(), text.size()}; }
 
+// A line of a head that goes on in the next one: what is in front of us may read it in another way.
+bool has_folded_line(std::string_view head) {
+    for (std::size_t end = head.find('\n'); end != std::string_view::npos; end = head.find('\n', end + 1))
+        if (end + 1 < head.size() && (head[end + 1] == ' ' || head[end + 1] == '\t')) return true;
+    return false;
+}
+
 Refusal bad_request(std::string message) { return {400, "BadRequest", std::move(message)}; }
 
 }  // namespace
@@ -156,9 +163,13 @@ RequestReader::Outcome RequestReader::take(std::string_view bytes) {
         if (rest.size() < parser.bytes_needed() || (!parser.got_some() && rest == "\r"))
             return stop(Progress::NeedsMore);
         error_code problem;
+        const bool in_head = !parser.is_header_done();
         const std::size_t count = parser.put(boost::asio::const_buffer(rest.data(), rest.size()), problem);
         outcome.consumed += count;
         if (!parser.head_told) parser.head_bytes += count;
+        if (in_head && !parser.refused && has_folded_line(rest.substr(0, count)))
+            parser.refuse(bad_request("the request is not valid HTTP/1.1: a header goes over two lines"),
+                          &problem);
         if (parser.head_bytes > head_bytes_max_)
             problem = error::header_limit;  // Beast forgets what it consumed
         if (problem && problem != error::need_more) {

@@ -77,6 +77,15 @@ TEST(RequestReader, RefusesWhatCouldBeReadTwoWays) {
     EXPECT_EQ(status_of("hello\n\nworld\r\n\r\n"), 400);
 }
 
+TEST(RequestReader, RefusesLinesThatGoOnInTheNextHoweverTheyAreCut) {
+    for (const char* fold : {"\r\n b", "\r\n\tb", "\r\n "}) {
+        const std::string text = "GET / HTTP/1.1\r\nHost: h\r\nX: a" + std::string(fold) + "\r\nY: z\r\n\r\n";
+        for (std::size_t piece = 1; piece <= text.size(); ++piece) EXPECT_EQ(status_of(text, piece), 400);
+    }
+    // A body is nobody's head.
+    EXPECT_EQ(status_of("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n\r\n a"), 0);
+}
+
 TEST(RequestReader, LimitsHeadsAndBodies) {
     const std::string start = "GET / HTTP/1.1\r\nHost: h\r\n";
     const std::string line = "X-Line: " + std::string(500, 'x') + "\r\n";

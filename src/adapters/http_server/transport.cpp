@@ -13,6 +13,9 @@ namespace lavant::adapters::http {
 namespace {
 
 constexpr std::size_t kKeptBytes = 128U << 10;  // a buffer that grew beyond this is given back
+constexpr std::size_t kIdleBytes = 4U << 10;    // and by an idle connection beyond this
+constexpr std::size_t kRecordBytes = 16U << 10;
+constexpr std::size_t kRecordExtra = 64;  // head and tag of a TLS record, with room to spare
 
 }  // namespace
 
@@ -83,6 +86,8 @@ void Transport::queue(std::string_view bytes) {
         wire_.out.append(bytes);
         return;
     }
+    if (bytes.size() > kRecordBytes)  // else it grows record by record
+        wire_.out.reserve(wire_.out.size() + bytes.size() + (bytes.size() / kRecordBytes + 1) * kRecordExtra);
     while (!bytes.empty() && !broken_) {
         ERR_clear_error();
         std::size_t taken = 0;
@@ -108,6 +113,10 @@ Io Transport::flush() {
     wire_.out.clear();
     if (wire_.out.capacity() > kKeptBytes) wire_.out.shrink_to_fit();
     return broken_ ? Io::Closed : Io::Done;
+}
+
+void Transport::release_buffer() {
+    if (wire_.out.empty() && wire_.out.capacity() > kIdleBytes) wire_.out = {};
 }
 
 void Transport::finish_sending() {

@@ -50,6 +50,7 @@ class Transport {
 
     void queue(std::string_view bytes);
     Io flush();
+    void release_buffer();  // nothing is to be sent for a while: idle connections hold no memory
     std::size_t bytes_queued() const { return wire_.out.size() - sent_; }
     std::uint64_t bytes_read() const { return bytes_read_; }
     std::uint64_t bytes_written() const { return bytes_written_; }

@@ -11,6 +11,7 @@ namespace lavant::adapters::http {
 namespace {
 
 constexpr std::size_t kScratchBytes = 64U << 10;
+constexpr int kRefusalsLoggedPerSecond = 10;
 
 // Fine enough for the shortest time-out, and at most once a second.
 std::chrono::milliseconds tick_of(const ServerLimits& limits) {
@@ -106,6 +107,15 @@ std::string_view Worker::http_date() {
         date_ = to_http_date(from_micros(second * 1'000'000));
     }
     return date_;
+}
+
+bool Worker::may_log_refusal() {
+    const std::int64_t second = std::time(nullptr);
+    if (second != refusal_second_) {
+        refusal_second_ = second;
+        refusals_logged_ = 0;
+    }
+    return refusals_logged_++ < kRefusalsLoggedPerSecond;
 }
 
 }  // namespace lavant::adapters::http

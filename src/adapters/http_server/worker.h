@@ -20,10 +20,13 @@
 #include "adapters/http_server/http_server.h"
 #include "adapters/http_server/mailbox.h"
 #include "adapters/http_server/tls_context.h"
+#include "base/executor.h"
 
 namespace lavant::adapters::http {
 
 using Tick = std::chrono::steady_clock::time_point;
+
+inline constexpr std::size_t kWriteBacksMax = 64;  // further ones are left to the kernel
 
 // What all threads of a server see.
 struct Common {
@@ -46,6 +49,8 @@ struct Common {
     std::atomic<std::uint64_t> bytes_out{0};
     std::atomic<std::uint64_t> body_bytes{0};  // request bodies in memory
     std::atomic<std::uint64_t> file_names{0};
+
+    Executor write_back{1, kWriteBacksMax};  // begins to write long uploads to the disk while they come
 
     std::mutex mutex;                       // guards tls; and is the lock of all_gone
     std::shared_ptr<const TlsContext> tls;  // shared: see TlsContext
@@ -81,6 +86,7 @@ class Worker {
     bool is_draining() const { return draining_; }
 
     std::string_view http_date();
+    bool may_log_refusal();  // a few in a second: nobody may fill the log from outside
     std::vector<char>& scratch() { return scratch_; }  // for one read, by whoever reads now
 
  private:
@@ -97,6 +103,8 @@ class Worker {
     bool draining_ = false;
     std::unordered_set<std::shared_ptr<Client>> clients_;
     std::vector<char> scratch_;
+    std::int64_t refusal_second_ = -1;
+    int refusals_logged_ = 0;  // in that second
     std::int64_t date_second_ = -1;
     std::string date_;
     std::thread thread_;

@@ -121,7 +121,8 @@ print("STATUS", ml.jobs.get(job.name).status)
 
 def in_process(script):
     """The cloud is a property of the process."""
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, env=dict(os.environ), timeout=100)
+    env = {key: value for key, value in os.environ.items() if key != "AZUREML_CURRENT_CLOUD"}  # which the SDK sets
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, env=env, timeout=100)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
 
@@ -162,10 +163,12 @@ def test_the_same_data_at_once(ml, uniq, tmp_path):
     from azure.ai.ml.entities import Data
     name = uniq("data")
     (tmp_path / "x.csv").write_text(name)
-    versions = []
+
     def one(number):
-        versions.append(ml.data.create_or_update(Data(name=name, path=str(tmp_path / "x.csv"), type="uri_file", version=str(number))).version)
-    list(concurrent.futures.ThreadPoolExecutor(8).map(one, range(1, 9)))
+        ml.data.create_or_update(Data(name=name, path=str(tmp_path / "x.csv"), type="uri_file", version=str(number)))
+
+    one(1)  # two uploads of the same bytes at once are a conflict on Azure, too
+    list(concurrent.futures.ThreadPoolExecutor(8).map(one, range(2, 9)))
     assert {entry.version for entry in ml.data.list(name=name)} == {str(number) for number in range(1, 9)}
 
 
@@ -278,7 +281,7 @@ def test_an_expired_token_is_renewed(make_client):
     client = make_client(credential=credential)
     client.workspaces.get()
     before = len(credential.asked)
-    client.jobs.list().next()if False else list(client.jobs.list())
+    list(client.jobs.list())
     assert len(credential.asked) > before
 
 

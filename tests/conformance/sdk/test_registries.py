@@ -1,6 +1,6 @@
 """What can be answered of registries and of the nouns outside the job plane: a clear refusal, never a 5xx and never a hang."""
 import pytest
-from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError
 
 
 def test_list_of_registries(ml):
@@ -21,7 +21,7 @@ LISTS = {"online endpoints": lambda ml: list(ml.online_endpoints.list()), "batch
          "serverless endpoints": lambda ml: list(ml.serverless_endpoints.list()),
          "outbound rules": lambda ml: list(ml.workspace_outbound_rules.list(ml.workspace_name))}
 GETS = {"online endpoint": lambda ml: ml.online_endpoints.get("nosuch"), "batch endpoint": lambda ml: ml.batch_endpoints.get("nosuch"),
-        "connection": lambda ml: ml.connections.get("nosuch"), "feature store": lambda ml: ml.feature_stores.get("nosuch"),
+        "connection": lambda ml: ml.connections.get("nosuch"),
         "serverless endpoint": lambda ml: ml.serverless_endpoints.get("nosuch"),
         "feature set": lambda ml: ml.feature_sets.get("nosuch", "1"), "evaluator": lambda ml: ml.evaluators.get("nosuch", version="1")}
 
@@ -48,13 +48,3 @@ def test_an_online_endpoint_is_refused_clearly(ml, uniq):
     with pytest.raises(HttpResponseError) as refused:
         ml.online_endpoints.begin_create_or_update(ManagedOnlineEndpoint(name=uniq("ep"), auth_mode="key")).result()
     assert 400 <= refused.value.status_code < 500
-
-
-def test_a_connection_is_kept_or_refused_clearly(ml, uniq):
-    from azure.ai.ml.entities import PersonalAccessTokenConfiguration, WorkspaceConnection
-    try:
-        made = ml.connections.create_or_update(WorkspaceConnection(name=uniq("conn"), type="git", target="https://example.com/r.git",
-                                                                   credentials=PersonalAccessTokenConfiguration(pat="x")))
-        assert made.name
-    except HttpResponseError as refused:
-        assert 400 <= refused.status_code < 500

@@ -1,0 +1,194 @@
+"""The public examples: each job file sent by the SDK and by our own command line gives the same stored job.
+
+The corpus holds the YAML files only (../shared/corpus, or LAVANT_SHARED): code, data and registered assets that the
+examples name are made up before. One test function for each file; both clients work in workspaces of their own.
+"""
+import csv
+import functools
+import json
+import pathlib
+import re
+import shutil
+
+import conformance
+import pytest
+import sdk_version
+import yaml
+from azure.ai.ml import load_job
+from flows import raw
+
+SHARED = conformance.shared_folder()
+CORPUS = SHARED / "corpus" if SHARED else None
+pytestmark = pytest.mark.skipif(sdk_version.OLD, reason="the bodies are those of the newer release")
+
+
+def job_files():
+    if CORPUS is None or not (CORPUS / "expect.csv").is_file():
+        return []
+    with open(CORPUS / "expect.csv") as table:
+        return [row["path"] for row in csv.DictReader(table) if row["kind"] == "job" and row["accepted"] == "1"]
+
+
+# Why a file is left out.
+SKIPPED = {}
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus") / "examples"
+    shutil.copytree(CORPUS / "examples", folder)
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    folder.chmod(0o755)
+    return folder
+
+
+def walk(node, keys=()):
+    """Every scalar with the keys that lead to it."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from walk(value, keys + (str(key),))
+    elif isinstance(node, list):
+        for value in node:
+            yield from walk(value, keys)
+    elif isinstance(node, str):
+        yield keys, node
+
+
+def is_local(text):
+    return not re.match(r"^[a-z0-9+]+:|^\$\{\{|^git\+|^<|^/", text)
+
+
+PATHS = {"code", "path", "conda_file", "local_path"}
+
+
+def make_local(base, node, seen=None):
+    """Code and data that a file names, and those of the files it names."""
+    seen = set() if seen is None else seen
+    for keys, text in walk(node):
+        if not is_local(text) or "\n" in text or len(text) > 200:
+            continue
+        target = base / text
+        if keys and keys[-1] in PATHS and not target.exists():
+            if target.suffix and keys[-1] != "code":
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text("dependencies: [python=3.10]\n" if keys[-1] == "conda_file" else "a,b\n")
+            else:
+                target.mkdir(parents=True, exist_ok=True)
+                (target / "main.py").write_text("print(1)\n")
+                (target / "MLTable").write_text("paths:\n  - file: ./main.py\n")
+                (target / "Dockerfile").write_text("FROM python\n")
+        if target.suffix in (".yml", ".yaml") and target.is_file() and target not in seen:
+            seen.add(target)
+            try:
+                make_local(target.parent, yaml.safe_load(target.read_text()), seen)
+            except yaml.YAMLError:
+                pass
+    entries(base, node)
+
+
+def entries(base, node):
+    """Entry scripts that the SDK looks for in the code folder."""
+    if isinstance(node, dict):
+        code = node.get("code")
+        if isinstance(code, str) and is_local(code):
+            folder = base / code
+            names = [node.get("entry_script")] + [node["entry"].get("file")] if isinstance(node.get("entry"), dict) else [node.get("entry_script")]
+            for name in list(names) + list(node.get("py_files") or []) + list(node.get("jars") or []) + list(node.get("files") or []):
+                if isinstance(name, str) and folder.is_dir() and is_local(name):
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).touch()
+        for value in node.values():
+            entries(base, value)
+    elif isinstance(node, list):
+        for value in node:
+            entries(base, value)
+
+
+def workspace(name):
+    return f"/subscriptions/corpus/resourceGroups/corpus/providers/Microsoft.MachineLearningServices/workspaces/{name}"
+
+
+REFERENCE = re.compile(r"^azureml:([A-Za-z0-9_.-]+)(?:[:@]([A-Za-z0-9_.-]+))?$")
+
+
+@functools.lru_cache(None)
+def make_registered(ws, kind, name, version):
+    base = f"{workspace(ws)}/{kind}/{name}"
+    if kind == "computes":
+        return raw("PUT", base, expect=None, json={"location": "local", "properties": {"computeType": "AmlCompute", "properties": {
+            "vmSize": "Standard_DS3_v2", "vmPriority": "Dedicated", "scaleSettings": {"minNodeCount": 0, "maxNodeCount": 4}}}})
+    body = {"environments": {"image": "python:3.11-slim"},
+            "data": {"dataType": "uri_folder", "dataUri": f"azureml://datastores/workspaceblobstore/paths/{name}/"},
+            "models": {"modelType": "custom_model", "modelUri": f"azureml://datastores/workspaceblobstore/paths/{name}"},
+            "components": {"componentSpec": {"name": name, "version": version, "type": "command", "command": "echo",
+                                             "environment": "azureml:base:1", "inputs": {}, "outputs": {}}}}[kind]
+    return raw("PUT", f"{base}/versions/{version}", expect=None, json={"properties": body})
+
+
+def register(ws, node):
+    for keys, text in walk(node):
+        match = REFERENCE.match(text)
+        if not match or not keys:
+            continue
+        name, version = match.group(1), match.group(2) or "1"
+        version = "1" if version == "latest" else version
+        if "compute" in keys[-1]:
+            name != "serverless" and make_registered(ws, "computes", name, "")
+        elif keys[-1] == "environment":
+            make_registered(ws, "environments", name, version)
+        elif keys[-1] == "component":
+            make_registered(ws, "components", name, version)
+        else:
+            make_registered(ws, "data", name, version)
+            make_registered(ws, "models", name, version)
+
+
+NOISE = {"status", "services", "startTimeUtc", "endTimeUtc", "lavant", "warnings", "parentJobName"}
+GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|[0-9a-f]{32}")
+
+
+def normal(value, ws):
+    """Without what must differ: names of workspaces, hashes, made-up names, and the state."""
+    if isinstance(value, dict):
+        return {key: normal(one, ws) for key, one in value.items()
+                if key not in NOISE and one not in (None, {}, [], "") and not key.startswith(("lavant.", "azureml.git", "mlflow.source"))}
+    if isinstance(value, list):
+        return [normal(one, ws) for one in value]
+    if isinstance(value, str):
+        return GUID.sub("GUID", value.replace(f"/workspaces/{ws}", "/workspaces/WS"))
+    return value
+
+
+def stored(ws, name):
+    return normal(raw("GET", f"{workspace(ws)}/jobs/{name}").json()["properties"], ws)
+
+
+@pytest.fixture(scope="session")
+def by_sdk(make_client):
+    return make_client(subscription="corpus", group="corpus", workspace="sdk")
+
+
+@pytest.mark.parametrize("path", job_files())
+def test_both_clients_store_the_same(path, examples, by_sdk, server, uniq, monkeypatch):
+    if path in SKIPPED:
+        pytest.skip(SKIPPED[path])
+    file = examples / path
+    node = yaml.safe_load(file.read_text())
+    make_local(file.parent, node)
+    for ws in ("sdk", "cli"):
+        register(ws, node)
+        for other in file.parent.rglob("*.y*ml"):
+            try:
+                register(ws, yaml.safe_load(other.read_text()))
+            except yaml.YAMLError:
+                pass
+    name = uniq("corpus")
+    monkeypatch.chdir(file.parent)
+    job = load_job(file)
+    job.name = name
+    by_sdk.jobs.create_or_update(job)
+    ran = server.cli("job", "create", "-f", file.name, "--name", name, "-w", "cli", "-g", "corpus", "--subscription", "corpus", cwd=file.parent)
+    assert ran.returncode == 0, ran.stderr
+    ours, theirs = stored("cli", name), stored("sdk", name)
+    assert json.dumps(ours, indent=1, sort_keys=True) == json.dumps(theirs, indent=1, sort_keys=True)
