@@ -16,7 +16,7 @@ id=$(az ml job create --file job.yml --query id --output tsv)
     { echo "not where it should be: $id" >&2; exit 1; }
 
 # A flag of the command counts for more than the defaults.
-[[ $(az ml job show -n "${id##*/}" -w audio --query id -o tsv) == *"/workspaces/audio/"* ]]
+[[ $(az ml job create --file job.yml -w audio --query id -o tsv) == *"/workspaces/audio/"* ]]
 
 az configure --defaults workspace=''
 [[ -z $(az configure --list-defaults --query "[?name=='workspace'].value" -o tsv) ]]

@@ -11,7 +11,8 @@ command: echo on a cluster
 environment: azureml:base:1
 compute: azureml:cpu-cluster
 YML
-az ml job create -f job.yml --stream | grep -q "on a cluster"
+az ml job create -f job.yml --stream > log.txt
+grep -q "on a cluster" log.txt
 
 cat > box.yml <<'YML'
 $schema: https://azuremlschemas.azureedge.net/latest/computeInstance.schema.json

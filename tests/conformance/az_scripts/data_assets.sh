@@ -18,8 +18,9 @@ az ml data create --file titanic.yml --set tags.source=again -o none
 [[ $(az ml data show --name titanic --version 1 --query tags.source -o tsv) == local ]]
 [[ $(az ml data show -n titanic -v 2 --query path -o tsv) == azureml://*/LocalUpload/*/titanic.csv ]]
 
-az ml data create --name cloud --version 2026 --type uri_folder \
-    --path azureml://datastores/workspaceblobstore/paths/example-data/ --query id -o tsv | grep -q '/data/cloud/versions/2026$'
+id=$(az ml data create --name cloud --version 2026 --type uri_folder \
+    --path azureml://datastores/workspaceblobstore/paths/example-data/ --query id -o tsv)
+[[ $id == */data/cloud/versions/2026 ]]
 [[ $(az ml data list --query "sort_by([], &name)[].[name, latest_version]" -o tsv) == $'cloud\t2026\ntitanic\t2' ]]
 [[ $(az ml data list --name titanic --query "length(@)") == 2 ]]
 
@@ -40,4 +41,5 @@ inputs:
     type: uri_file
     path: azureml:titanic:1
 YML
-az ml job create -f job.yml --stream | grep -q "1,2"
+az ml job create -f job.yml --stream > log.txt
+grep -q "1,2" log.txt

@@ -12,11 +12,11 @@ credentials:
   account_key: bm90IGEgcmVhbCBrZXk=
 YML
 az ml datastore create --file blob.yml > made.json
-! grep -q bm90IGEgcmVhbCBrZXk made.json
+if grep -q bm90IGEgcmVhbCBrZXk made.json; then exit 1; fi
 [[ $(az ml datastore show --name blob_example --query "[type, account_name, container_name]" -o tsv) == \
     $'azure_blob\nmytestblobstore\ndata-container' ]]
 [[ $(az ml datastore list --query "[?is_default].name" -o tsv) == workspaceblobstore ]]
-az ml datastore list --query "[].name" -o tsv | grep -qx blob_example
+[[ $(az ml datastore list --query "length([?name=='blob_example'])") == 1 ]]
 
 az ml datastore delete --name blob_example --yes
-! az ml datastore list --query "[].name" -o tsv | grep -qx blob_example
+[[ $(az ml datastore list --query "length([?name=='blob_example'])") == 0 ]]

@@ -27,5 +27,5 @@ grep -q "plain" said.txt
 
 mkdir -p context
 echo "FROM python:3.12" > context/Dockerfile
-az ml environment create --name built --build-context context --query build.path -o tsv | grep -q LocalUpload
+[[ $(az ml environment create --name built --build-context context --query build.path -o tsv) == *LocalUpload* ]]
 [[ $(az ml environment list --query "[?name=='tiny'].latest_version" -o tsv) == 2 ]]

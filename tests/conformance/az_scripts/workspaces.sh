@@ -12,4 +12,4 @@ az ml data create --name only-here --path azureml://datastores/workspaceblobstor
 
 az configure --defaults group='' workspace=''
 az ml workspace delete --name vision --resource-group research --yes --no-wait
-! az ml workspace list --query "[].name" -o tsv | grep -qx vision
+[[ $(az ml workspace list --query "length([?name=='vision'])") == 0 ]]
