@@ -91,7 +91,6 @@ void add_all_families(CommandLine& line) {
     add_access_families(line);
     add_size_family(line);
     add_workspace_family(line);
-    add_datastore_family(line);
     add_quota_family(line);
     add_lock_family(line, line.root());
     add_usage(line);
@@ -121,7 +120,6 @@ int run_cli(const std::vector<std::string>& given) {
         add_datastore_family(line);
         add_schedule_family(line);
         add_workspace_family(line);
-        add_datastore_family(line);
         add_lock_family(line, *line.root().get_parent());
         add_az_family(line);
         line.add_az_options();
