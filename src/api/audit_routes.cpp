@@ -22,9 +22,9 @@ constexpr std::array<std::string_view, 6> kQuestions{
 
 class AuditedResponder final : public ports::Responder {
  public:
-    AuditedResponder(Context& context, std::shared_ptr<ports::Responder> inner,
+    AuditedResponder(std::shared_ptr<AuditLog> log, std::shared_ptr<ports::Responder> inner,
                      std::shared_ptr<AuditNote> note)
-        : context_(context), inner_(std::move(inner)), note_(std::move(note)) {}
+        : log_(std::move(log)), inner_(std::move(inner)), note_(std::move(note)) {}
     ~AuditedResponder() override {
         if (!answered_) keep(500);  // what the server sends for one that was dropped
     }
@@ -45,10 +45,10 @@ class AuditedResponder final : public ports::Responder {
         if (std::exchange(answered_, true)) return;
         if (note_->reads && status < 400) return;
         note_->record.status = status;
-        context_.audit.write(note_->record);
+        log_->write(note_->record);
     }
 
-    Context& context_;
+    std::shared_ptr<AuditLog> log_;
     std::shared_ptr<ports::Responder> inner_;
     std::shared_ptr<AuditNote> note_;
     bool answered_ = false;
@@ -94,7 +94,7 @@ std::string next_link(const Context& context, const Call& call, const std::strin
 
 Result<HttpResponse> show_audit(Context& context, const Call& call) {
     LAVANT_TRY(const AuditQuery query, read_query(call));
-    LAVANT_TRY(AuditPage page, context.audit.read(query));
+    LAVANT_TRY(AuditPage page, context.audit->read(query));
     Json body = Json::object({{"value", Json(std::move(page.records))}});
     if (!page.next.empty()) body.set("nextLink", next_link(context, call, page.next));
     return json_response(200, body);
@@ -132,7 +132,7 @@ void sign_note(const Call& call) {
 
 std::shared_ptr<ports::Responder> audited(Context& context, std::shared_ptr<ports::Responder> responder,
                                           std::shared_ptr<AuditNote> note) {
-    return std::make_shared<AuditedResponder>(context, std::move(responder), std::move(note));
+    return std::make_shared<AuditedResponder>(context.audit, std::move(responder), std::move(note));
 }
 
 void add_audit_routes(Router& router, Context& context) {

@@ -20,7 +20,7 @@ Context::Context(ApiPorts given_ports, ApiSettings given_settings)
       ports(std::move(given_ports)),
       access({ports.reader, ports.crypto, ports.clock}, settings.secret),
       device_logins(ports.crypto),
-      audit(settings.data_folder.empty() ? "" : settings.data_folder + "/audit"),
+      audit(std::make_shared<AuditLog>(settings.data_folder.empty() ? "" : settings.data_folder + "/audit")),
       meter(settings.metering),
       storage_key(make_storage_keys(ports.crypto, settings.secret)),
       sas(ports.crypto, kStorageAccount, storage_key),

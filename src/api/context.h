@@ -118,7 +118,7 @@ struct Context {
     ApiPorts ports;
     Access access;
     DeviceLogins device_logins;
-    AuditLog audit;
+    std::shared_ptr<AuditLog> audit;  // shared: an answer may be dropped after everything else is gone
     Meter meter;
     KeyOfContainer storage_key;
     Sas sas;

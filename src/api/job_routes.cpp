@@ -48,10 +48,10 @@ Result<plane::SubmitJob> plan(Context& context, const Call& call) {
                     "a job's name has letters, digits, '-' and '_' only, and at most " +
                         std::to_string(limits::kJobNameChars) + " of them");
     LAVANT_TRY(wire::ArmCommandJob job, wire::parse_arm_job(call.request.body));
-    return plan_submission(
-        context,
-        {name, call.workspace, workspace_of(call), call.caller.user, call.caller.server_role == Role::Owner},
-        std::move(job));
+    return plan_submission(context,
+                           {name, call.workspace, workspace_of(call), call.caller.user,
+                            call.caller.server_role == Role::Owner, &call.caller},
+                           std::move(job));
 }
 
 }  // namespace

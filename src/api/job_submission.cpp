@@ -154,6 +154,20 @@ void resolve_outputs(Context& context, Launch& launch, Problems& problems) {
     }
 }
 
+// A job reads and writes data with the rights of whoever submits it.
+Result<void> check_data_rights(Context& context, const SubmissionAsk& ask, const Launch& launch) {
+    if (ask.caller == nullptr) return {};
+    const auto check = [&](const std::string& uri, bool write) -> Result<void> {
+        const auto place = parse_datastore_uri(uri);
+        if (!place) return {};
+        return context.access.may_use_datastore(*ask.caller, ask.workspace, place->datastore, write);
+    };
+    for (const LaunchInput& input : launch.inputs)
+        if (input.type != "literal") LAVANT_TRY_VOID(check(input.value, false));
+    for (const LaunchOutput& output : launch.outputs) LAVANT_TRY_VOID(check(output.uri, true));
+    return {};
+}
+
 int priority_of(const std::string& word) {
     if (equals_ignoring_case(word, "high")) return 1;
     if (equals_ignoring_case(word, "low")) return -1;
@@ -287,7 +301,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
         add(problems, std::string("properties.properties.") + kNotify, told.error().message);
     if (!own.confined && !ask.is_owner)
         add(problems, "properties.properties.lavant.sandbox",
-            "only an owner may run a job unconfined; leave it out, or ask an owner");
+            "only an owner of the server may run a job unconfined; leave it out, or ask an owner");
     if (auto code = resolve_code(context, ask.workspace, job.code_id, launch); !code)
         add(problems, "properties.codeId", code.error().message);
     auto environment = resolve_environment(context, {ask.workspace, job.environment_id, own.python_home});
@@ -302,6 +316,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (!problems.empty())
         return fail(
             Error{ErrorCode::InvalidArgument, "cannot submit job '" + ask.name + "'", std::move(problems)});
+    LAVANT_TRY_VOID(check_data_rights(context, ask, launch));
 
     JobHead& head = event.job.head;
     head.workspace = ask.workspace;

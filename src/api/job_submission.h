@@ -18,7 +18,8 @@ struct SubmissionAsk {
     std::string workspace;  // its key
     WorkspaceName workspace_name;
     std::string user;
-    bool is_owner = false;
+    bool is_owner = false;           // of the server
+    const Caller* caller = nullptr;  // whose rights to datastores count; null: they were checked
 };
 // `job.properties` is moved from.
 [[nodiscard]] Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& ask,

@@ -40,10 +40,11 @@ std::string article(Role role) {
 
 tl::unexpected<Error> refusal(const Caller& caller, Need need) {
     const bool server = need == Need::ServerOwner || need == Need::ServerReader;
-    const std::string where = server ? " of the server" : " here";
-    const std::string is = caller.role == Role::None ? "has no role" : "is " + article(caller.role);
-    return fail(ErrorCode::PermissionDenied, "this needs " + article(least_role(need)) + where + ", and '" +
-                                                 caller.user + "' " + is + "; ask an owner");
+    const std::string where = server ? " on the server" : "";
+    const std::string is = caller.role == Role::None ? "has none" : "is " + article(caller.role);
+    return fail(ErrorCode::PermissionDenied, "this needs the role " + std::string(name_of(least_role(need))) +
+                                                 where + ", and '" + caller.user + "' " + is +
+                                                 "; ask an owner");
 }
 
 }  // namespace

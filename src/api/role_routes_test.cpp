@@ -146,6 +146,19 @@ TEST_F(RoleRoutes, DataRightsDecideWhatADatastoreGives) {
     EXPECT_EQ(rights({}), "write") << "the owner";
     assign(R"({"principal":"bob","data":"read","resource":"datastores/workspaceblobstore"})");
     EXPECT_EQ(rights(bob), "read");
+    EXPECT_EQ(ask("GET", "/storage/acct/azureml-blobstore?comp=list", "", bob).status, 200);
+    EXPECT_EQ(ask("PUT", "/storage/acct/azureml-blobstore/a", "x", bob).status, 403);
+    const auto job = [](const std::string& more) {
+        return R"({"properties":{"jobType":"Command","command":"true","environmentId":"azureml:base:1",)" +
+               more + "}}";
+    };
+    const std::string place = "azureml://datastores/workspaceblobstore/paths/x/";
+    const std::string reads = job(R"("inputs":{"a":{"jobInputType":"uri_folder","uri":")" + place + R"("}})");
+    const std::string keeps =
+        job(R"("outputs":{"a":{"jobOutputType":"uri_folder","uri":")" + place + R"("}})");
+    EXPECT_EQ(ask("PUT", kWs + "/jobs/reads", reads, bob).status / 100, 2);
+    EXPECT_EQ(ask("PUT", kWs + "/jobs/keeps", keeps, bob).status, 403);
+    EXPECT_EQ(ask("PUT", kWs + "/jobs/keeps", keeps).status / 100, 2) << "the owner";
     EXPECT_EQ(ask("DELETE", "/role-assignments/" + none).status, 204);
     EXPECT_EQ(rights(bob), "read");
 }
