@@ -23,6 +23,11 @@ class Wanted {
             versions_.insert(asset.key.name + ":" + asset.key.version);
         }
     }
+    // Most jobs do not: they need not be parsed to know it.
+    bool may_be_in(std::string_view text) const {
+        return std::ranges::any_of(
+            names_, [&](const std::string& name) { return text.find(name) != std::string_view::npos; });
+    }
     // A label counts as every version: which one it stood for is not written down.
     bool is_meant_by(std::string_view reference) const {
         const auto name = parse_asset_name(reference, kind_);
@@ -45,6 +50,7 @@ class Wanted {
 
 // Where a job names assets: a command, for one, is free to have the same words in it.
 bool uses(const Job& job, const Wanted& wanted) {
+    if (!wanted.may_be_in(job.body.properties)) return false;
     const auto properties = wire::parse_json(job.body.properties);
     if (!properties) return false;
     for (const char* field : {"codeId", "environmentId", "componentId"})
