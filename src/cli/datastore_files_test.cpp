@@ -70,7 +70,7 @@ TEST_F(DatastoreFiles, UploadsWhatIsNotThereAlready) {
     const auto done = upload_to_store(session, here, {"team", folder_ / "images", "data/", 1});
     ASSERT_TRUE(done) << done.error().error.message;
     EXPECT_EQ(out_.str(),
-              "uploaded 1 file (3 B) to azureml://datastores/team/paths/data/; 1 were there already\n");
+              "uploaded 1 file (3 bytes) to azureml://datastores/team/paths/data/; 1 were there already\n");
     EXPECT_EQ(server_.requests.back().method, "PUT");
 }
 

@@ -75,8 +75,11 @@ TEST(Problems, OneProblemIsASentenceAndManyAreAList) {
 
 TEST(Problems, AreBounded) {
     Problems problems;
-    for (int i = 0; i < 1000; ++i) problems.add("x", {}, "y");
+    for (int i = 0; i < 1000; ++i) problems.add("x" + std::to_string(i), {}, "y");
     EXPECT_EQ(problems.found().size(), 100U);
+    Problems once;
+    for (int i = 0; i < 2; ++i) once.add("x", {}, "y");
+    EXPECT_EQ(once.found().size(), 1U) << "what two readers look at is wrong once";
 }
 
 TEST(Retry, DefaultsToLostAndPreemptedNodes) {
