@@ -20,9 +20,9 @@ class RoleRoutes : public testing::Test {
 
     ports::HttpResponse ask(const std::string& method, const std::string& path, const std::string& body = "",
                             const Headers& who = {}) {
-        return world_.call({method,
-                            path.starts_with("/s") || path.starts_with("/h") ? path : "/lavant/v1" + path,
-                            body, who});
+        return world_.call(
+            {method, path.starts_with("/sub") || path.starts_with("/storage/") ? path : "/lavant/v1" + path,
+             body, who});
     }
     // A user with a key that has no role of its own.
     Headers make_user(const std::string& name) {

@@ -11,7 +11,7 @@ namespace lavant::api {
 // answer is then. 'u': 401. 'f': 403. '?': the route looks at more than who calls.
 inline constexpr const char* kOpen = ".......";
 inline constexpr const char* kNoCredential = "uuuuuuu";  // it wants one in a header of its own
-inline constexpr const char* kOwnCheck = "???????";      // a signature in the path
+inline constexpr const char* kOwnCheck = "???????";      // by more than who calls
 inline constexpr const char* kSignedIn = "uf.....";
 inline constexpr const char* kRead = "uff....";
 inline constexpr const char* kReadOwnJob = "u.f....";
@@ -108,10 +108,10 @@ inline constexpr std::array kAccessRows{
     AccessRow{"POST", "/modelregistry/v1.0{WS}/models/batchGetResolvedUris", kRead},
     AccessRow{"GET", "/msi/token", kNoCredential},
     AccessRow{"GET", "/registrymanagement/v1.0/registries/{registry}/discovery", kSignedIn},
-    AccessRow{"GET", "/storage/acct", kServer},
-    AccessRow{"HEAD", "/storage/acct", kServer},
-    AccessRow{"GET", "/storage/acct.blob.core.windows.net", kServer},
-    AccessRow{"HEAD", "/storage/acct.blob.core.windows.net", kServer},
+    AccessRow{"GET", "/storage/acct", kSignedIn},
+    AccessRow{"HEAD", "/storage/acct", kOwnCheck},
+    AccessRow{"GET", "/storage/acct.blob.core.windows.net", kSignedIn},
+    AccessRow{"HEAD", "/storage/acct.blob.core.windows.net", kOwnCheck},
     AccessRow{"DELETE", "/storage/acct.blob.core.windows.net/{container}", kStorageContainer},
     AccessRow{"GET", "/storage/acct.blob.core.windows.net/{container}", kRead},
     AccessRow{"HEAD", "/storage/acct.blob.core.windows.net/{container}", kRead},

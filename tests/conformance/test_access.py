@@ -49,7 +49,8 @@ def test_a_team(start_server):
     assert as_user(server, ann, "whoami").returncode == 5
 
 
-def test_keys(server):
+def test_keys(start_server):
+    server = start_server()
     made = json.loads(ok(server.cli("key", "list", "-o", "json")))
     key = key_for(server, "kim", "--role", "reader")
     ident = next(one["id"] for one in json.loads(ok(server.cli("key", "list", "-o", "json"))) if one not in made)
