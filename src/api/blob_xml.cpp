@@ -13,8 +13,9 @@ constexpr std::size_t kBlocksMax = 50'000;
 // U+FFFE and U+FFFF are no characters of XML, nor is what is not UTF-8.
 bool fits_xml(std::string_view text) {
     return valid_utf8_bytes(text) == text.size() && text.find("\xef\xbf\xbe") == std::string_view::npos &&
-           text.find("\xef\xbf\xbf") == std::string_view::npos &&
-           std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+           text.find("\xef\xbf\xbf") == std::string_view::npos && std::ranges::none_of(text, [](char c) {
+               return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n';
+           });
 }
 
 void element(std::string& out, std::string_view tag, std::string_view text) {
@@ -39,7 +40,7 @@ void blob_element(std::string& out, const ports::BlobInfo& blob, bool with_metad
     name_element(out, blob.name);
     out += "<Properties>";
     element(out, "Last-Modified", to_http_date(blob.modified_at));
-    element(out, "Etag", "\"" + blob.etag + "\"");
+    element(out, "Etag", blob.etag);  // without quotes, as nowhere else
     element(out, "Content-Length", std::to_string(blob.bytes));
     const auto property = [&](const std::string& name, std::string_view otherwise) {
         const auto found = blob.properties.find(name);
@@ -98,7 +99,7 @@ std::string render_container_list(const std::string& endpoint, const std::string
         out += "<Properties>";
         element(out, "Last-Modified", to_http_date(from_micros(0)));
         out +=
-            "<Etag>\"0x1\"</Etag><LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>"
+            "<Etag>0x1</Etag><LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>"
             "</Properties></Container>";
     }
     out += "</Containers><NextMarker /></EnumerationResults>";
