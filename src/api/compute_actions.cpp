@@ -19,15 +19,11 @@ constexpr int kSshPort = 22;  // of this machine, which is where a local node is
 
 // --- start, stop, restart: of an instance ---
 
-// The client asks this address until it hears that it is over, which it is already.
 HttpResponse accepted(const Context& context, const Call& call) {
     HttpResponse response;
     response.status = 202;
-    const std::string at = origin_of(context, call.request) + arm_id(workspace_of(call)) + "/computes/" +
-                           percent_encode(call.param("name")) + "/operations/power";
-    response.headers.emplace_back("Azure-AsyncOperation", at);
-    response.headers.emplace_back("Location", at);
-    response.headers.emplace_back("Retry-After", "1");
+    add_operation(response, context, call);
+    response.headers.emplace_back("Location", response.headers.front().second);
     return response;
 }
 
@@ -180,6 +176,13 @@ void evict(Context& context, const SharedCall& call) {
 }
 
 }  // namespace
+
+void add_operation(HttpResponse& response, const Context& context, const Call& call) {
+    response.headers.emplace_back(
+        "Azure-AsyncOperation", origin_of(context, call.request) + arm_id(workspace_of(call)) + "/computes/" +
+                                    percent_encode(call.param("name")) + "/operations/power");
+    response.headers.emplace_back("Retry-After", "1");
+}
 
 void add_compute_actions(Router& router, Context& context) {
     const std::string one = std::string(kWorkspacePattern) + "/computes/{name}";

@@ -5,6 +5,9 @@
 
 namespace lavant::api {
 
+// Where a client asks whether what it began is over, which it is already.
+void add_operation(ports::HttpResponse& response, const Context& context, const Call& call);
+
 void add_compute_actions(Router& router, Context& context);
 
 }  // namespace lavant::api

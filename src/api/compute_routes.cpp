@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/answers.h"
+#include "api/compute_actions.h"
 #include "api/computes.h"
 #include "api/job_routes.h"
 #include "api/sizes.h"
@@ -248,6 +249,9 @@ void write_compute(Context& context, const SharedCall& call, wire::ComputeReques
              const Json made = view(*call, asset, document, std::move(live));
              HttpResponse response = json_response(status, made);
              add_warnings(response, made);
+             // azure-ai-ml 1.27 reads an answer without an operation twice, and the second time it no longer
+             // finds the type of the compute in it.
+             add_operation(response, context, *call);
              call->respond(std::move(response));
          });
 }

@@ -64,6 +64,7 @@ class ComputeRoutes : public testing::Test {
 TEST_F(ComputeRoutes, MakesAClusterWithItsDefaults) {
     const auto made = put("cpu-cluster");
     ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_TRUE(header_of(made, "Azure-AsyncOperation").ends_with("/computes/cpu-cluster/operations/power"));
     EXPECT_EQ(header_of(made, "Warning"), "");
     const Json shown = parsed(ask("GET", "cpu-cluster"));
     EXPECT_EQ(shown["id"].text(), kWs + "/computes/cpu-cluster");

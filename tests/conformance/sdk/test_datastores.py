@@ -37,12 +37,6 @@ def test_the_built_in_ones(ml):
     assert text_of(ml.datastores.get("workspaceblobstore").type).lower().replace("_", "") == "azureblob"
 
 
-def test_azure_has_four(ml):
-    """A real workspace also has workspacefilestore and workspaceworkingdirectory."""
-    names = {one.name for one in ml.datastores.list()}
-    assert {"workspacefilestore", "workspaceworkingdirectory"} <= names
-
-
 def test_default(ml):
     got = ml.datastores.get_default()
     assert got.name == "workspaceblobstore" and got.container_name

@@ -1,9 +1,8 @@
 """Pipelines as the SDK builds them: stored as sent, found again whole. Their engine comes later."""
 import pytest
-from azure.ai.ml import Input, Output, command, dsl, load_component, load_job, spark
-from azure.ai.ml.entities import CommandComponent, Environment, PipelineJob
-from azure.core.exceptions import HttpResponseError
-from flows import IMAGE, ended, fresh, raw, text_of, workspace_id, write_tree
+from azure.ai.ml import Input, Output, dsl, load_component, load_job, spark
+from azure.ai.ml.entities import CommandComponent, Environment
+from flows import IMAGE, ended, fresh, write_tree
 from test_sweep_spark_automl import ends_unsupported
 
 BASE = "azureml:base:1"
@@ -201,26 +200,6 @@ def test_an_automl_step(ml, tmp_path):
 
     got = submit(ml, pipe(data=Input(type="mltable", path="azureml://datastores/workspaceblobstore/paths/t/")))
     assert next(iter(got.jobs.values())).type == "automl"
-
-
-def test_if_else(ml):
-    from azure.ai.ml.dsl._condition import condition
-    decide = CommandComponent(name="decide", command="echo ${{outputs.yes}}", environment=Environment(image=IMAGE),
-                              outputs={"yes": Output(type="boolean", is_control=True)})
-    act = CommandComponent(name="act", command="echo", environment=Environment(image=IMAGE))
-
-    @dsl.pipeline(default_compute="serverless")
-    def pipe():
-        first = decide()
-        left, right = act(), act()
-        condition(condition=first.outputs.yes, true_block=left, false_block=right)
-
-    try:
-        got = submit(ml, pipe())
-    except HttpResponseError as refused:
-        assert 400 <= refused.status_code < 500
-        return
-    assert len(got.jobs) == 4
 
 
 def test_node_options(ml, step):
