@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := build/release/lavant
 
-.PHONY: help hello test lavant bootstrap asan-tests venv flows tsan fuzz sim-long planted crash guest bench bench-peers openapi fuzz-routes \
+.PHONY: help hello test lavant bootstrap asan-tests venv flows tsan fuzz sim-long planted crash guest bench bench-peers openapi fuzz-routes large-blobs \
         dist install uninstall packages-test format clean
 
 help:
@@ -93,6 +93,10 @@ bench-peers: lavant venv
 	cmake --build build/release --target bench_load
 	tools/bench_peers.sh
 	build/venv/bin/python bench/run.py --bin build/release --peers build/peers
+
+# A blob of 10 GiB and ten thousand small ones, through azure-storage-blob.
+large-blobs: lavant venv
+	LAVANT_LARGE_MIB=10240 LAVANT_MANY_BLOBS=10000 LAVANT_BIN=$(BIN) build/venv/bin/python -m pytest -q tests/conformance/test_blob_sdk.py -k "large or many"
 
 dist: lavant
 	rm -rf build/dist

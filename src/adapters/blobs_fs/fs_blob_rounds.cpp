@@ -1,5 +1,5 @@
-// Puts that come at the same time are made durable together: their bytes with one wait for the disk, their
-// names with a second one, however many they are.
+// Puts that come at the same time are made durable together: with one sync, however many they are, where the
+// file system syncs in order.
 
 #include <fcntl.h>
 
@@ -63,8 +63,9 @@ void FsBlobStore::run_rounds() {
     }
 }
 
-// Where a file system syncs in order, one sync makes sure of every change of names and sizes before it; the
-// bytes themselves have to be on their way to the disk by then.
+// Where a file system syncs in order, one sync makes sure of every change of names and sizes before it. The
+// bytes are written out before the names change, so that no power cut leaves a name without its bytes: when
+// the names are committed, so are the sizes, and what the disk was given before is made sure of with them.
 void FsBlobStore::commit_round(std::vector<Waiting>& round) {
     for (Waiting& one : round) {
         one.pending = prepare(one.put);
@@ -72,38 +73,26 @@ void FsBlobStore::commit_round(std::vector<Waiting>& round) {
     }
     constexpr unsigned int kWait =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-    const auto give_up = [this](Waiting& one, const Error& why) {
-        unsettled_ = true;
-        one.pending = fail(why);
-    };
-    std::map<dev_t, Waiting*> last;
     for (Waiting& one : round) {
         if (!one.pending) continue;
         Pending& pending = *one.pending;
-        if (pending.in_order && ::sync_file_range(pending.file.get(), 0, 0, kWait) == 0) {
-            last[pending.status.st_dev] = &one;
-        } else if (auto synced = blobs::sync_fd(pending.file.get(), "blob '" + pending.put.name + "'");
-                   !synced) {
-            give_up(one, synced.error());
+        if (pending.in_order && ::sync_file_range(pending.file.get(), 0, 0, kWait) == 0) continue;
+        if (auto synced = blobs::sync_fd(pending.file.get(), "blob '" + pending.put.name + "'"); !synced)
+            one.pending = fail(synced.error());
+    }
+    std::map<dev_t, Waiting*> last;
+    for (Waiting& one : round) {
+        if (!one.pending) continue;
+        if (auto placed = place(*one.pending); !placed) {
+            one.pending = fail(placed.error());
+        } else if (one.pending->in_order) {
+            last[one.pending->status.st_dev] = &one;
+        } else if (auto synced = one.pending->sync_folders(); !synced) {
+            unsettled_ = true;
+            one.pending = fail(synced.error());
         }
     }
     std::map<dev_t, Error> broken;
-    for (const auto& [device, one] : last)
-        if (auto synced = blobs::sync_fd(one->pending->file.get(), "a round of blobs"); !synced)
-            broken.emplace(device, synced.error());
-    last.clear();
-    for (Waiting& one : round) {
-        if (!one.pending) continue;
-        if (const auto found = broken.find(one.pending->status.st_dev); found != broken.end())
-            give_up(one, found->second);
-        else if (auto placed = place(*one.pending); !placed)
-            give_up(one, placed.error());
-        else if (one.pending->in_order)
-            last[one.pending->status.st_dev] = &one;
-        else if (auto synced = one.pending->sync_folders(); !synced)
-            give_up(one, synced.error());
-    }
-    broken.clear();
     for (const auto& [device, one] : last)
         if (auto synced = one->pending->sync_folders(); !synced) broken.emplace(device, synced.error());
     for (Waiting& one : round) {

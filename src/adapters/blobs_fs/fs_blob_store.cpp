@@ -169,9 +169,13 @@ Result<void> FsBlobStore::place(Pending& pending) {
     // Before the blob, so that a new one never appears without it.
     blobs::Metadata side_file = blobs::to_side_file(put.facts, 0);
     if (!pending.md5.empty()) blobs::add_checksum(side_file, pending.info.etag, pending.md5);
-    LAVANT_TRY_VOID(sidecars_.write(put.container, put.name, side_file));
+    Result<void> placed = sidecars_.write(put.container, put.name, side_file);
     growing_.forget(key_of(put.container, put.name));
-    LAVANT_TRY_VOID(rename_into_place(pending));
+    if (placed) placed = rename_into_place(pending);
+    if (!placed) {
+        unsettled_ = true;
+        return placed;
+    }
     blobs::add_facts(pending.info, std::move(side_file), pending.file.get());
     return {};
 }
@@ -191,7 +195,6 @@ Result<void> FsBlobStore::rename_into_place(Pending& pending) {
             return {};
         }
         const int error = errno;
-        unsettled_ = true;
         if (is_folder_at(folder.get(), path.base)) {
             // An empty one is left over from blobs that are gone. In a folder of the user's it is the user's.
             if (!pending.container.is_mapped &&
@@ -209,12 +212,13 @@ Result<void> FsBlobStore::rename_into_place(Pending& pending) {
 
 Result<BlobInfo> FsBlobStore::put(const ports::BlobPut& put) {
     LAVANT_TRY(Pending pending, prepare(put));
-    Result<void> stored = sync_fd(pending.file.get(), "blob '" + put.name + "'");
-    if (stored) stored = place(pending);
-    if (stored) stored = pending.sync_folders();
-    if (stored) return std::move(pending.info);
-    unsettled_ = true;
-    return fail(stored.error());
+    LAVANT_TRY_VOID(sync_fd(pending.file.get(), "blob '" + put.name + "'"));
+    LAVANT_TRY_VOID(place(pending));
+    if (auto synced = pending.sync_folders(); !synced) {
+        unsettled_ = true;
+        return fail(synced.error());
+    }
+    return std::move(pending.info);
 }
 
 std::string FsBlobStore::temporary_name() { return "own-" + std::to_string(++last_temporary_); }
