@@ -27,16 +27,19 @@ std::string make_guid(ports::Crypto& crypto) {
            "-" + hex.substr(20);
 }
 
-// Any strings, as on Azure's own wire; but they are part of paths and messages.
+// Any text, as on Azure's own wire; but it is part of paths and messages. A percent sign is left of a name
+// that was encoded twice.
 Result<void> check_workspace_name(const WorkspaceName& name) {
     for (const std::string& part : {name.subscription, name.resource_group, name.name}) {
         const bool odd = std::ranges::any_of(part, [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/' || c == '\\';
+            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/' || c == '\\' || c == '%';
         });
-        if (part.empty() || part.size() > kNameCharsMax || odd || part == "." || part == "..")
+        if (part.empty() || part.size() > kNameCharsMax || odd || part == "." || part == ".." ||
+            valid_utf8_bytes(part) != part.size())
             return fail(ErrorCode::InvalidArgument,
                         "subscription, resource group and workspace have names of 1 to " +
-                            std::to_string(kNameCharsMax) + " characters without slashes");
+                            std::to_string(kNameCharsMax) +
+                            " characters of UTF-8 without slashes and percent signs");
     }
     return {};
 }

@@ -86,6 +86,8 @@ TEST_F(WorkspacesTest, CannotHaveNamesThatLeadElsewhere) {
     EXPECT_EQ(status_of("GET", kGroup + "/workspaces/" + std::string(261, 'w')), 400);
     for (const char* bad : {"a", "a/b", "a/b/c/d", "a//c", "a/b/%2e%2e"})
         EXPECT_EQ(status_of("GET", "/lavant/v1/workspace", "", {{"Lavant-Workspace", bad}}), 400) << bad;
+    for (const char* odd : {"%252e%252e%252f", "a%25b", "%c0%ae%c0%ae", "%ff"})
+        EXPECT_EQ(status_of("GET", kGroup + "/workspaces/" + odd), 400) << odd;
 }
 
 TEST_F(WorkspacesTest, AreDeployedByTheTemplateOfTheSdk) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPipelinedBytes = 64U << 10;  // kept while an answer is under way
 constexpr std::size_t kKeptBytes = 16U << 10;       // of what was read, by a connection that waits
 constexpr std::uint64_t kWriteBackBytes = 8U << 20;
-constexpr int kStepsMax = 128;                      // then others get their turn
+constexpr int kStepsMax = 128;  // then others get their turn
 constexpr Duration kLinger = std::chrono::seconds{2};
 constexpr char kTlsHandshake = 0x16;  // the first byte of every TLS connection
 
