@@ -1,7 +1,5 @@
 #include "api/permission.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace lavant::api {
@@ -53,9 +51,13 @@ std::string resource_in(std::string_view path) {
     const auto parts = split(path, '/');
     std::size_t kind = 3;  // "", "lavant", "v1", KIND, NAME
     if (parts.size() < 2 || parts[1] != "lavant") {
-        const auto found = std::ranges::find_if(
-            parts, [](std::string_view part) { return equals_ignoring_case(part, "workspaces"); });
-        kind = static_cast<std::size_t>(found - parts.begin()) + 2;
+        // A subscription may be called "workspaces" too: the one that counts follows the provider.
+        std::size_t at = 1;
+        while (at < parts.size() &&
+               !(equals_ignoring_case(parts[at], "workspaces") &&
+                 equals_ignoring_case(parts[at - 1], "Microsoft.MachineLearningServices")))
+            ++at;
+        kind = at + 2;
     }
     if (kind + 1 >= parts.size() || parts[kind].empty() || parts[kind + 1].empty()) return "";
     return to_lower(parts[kind]) + "/" + percent_decode(parts[kind + 1]);

@@ -123,6 +123,9 @@ TEST_F(RoleRoutes, AResourcesRoleIsOfThatResource) {
     EXPECT_EQ(resource_in(kWs + "/Computes/gp%75/start"), "computes/gpu");
     EXPECT_EQ(resource_in("/history/v1.0" + kWs + "/runs/j1/details"), "runs/j1");
     EXPECT_EQ(resource_in("/lavant/v1/computes/gpu/evict"), "computes/gpu");
+    EXPECT_EQ(resource_in("/subscriptions/workspaces/resourceGroups/computes/providers/"
+                          "Microsoft.MachineLearningServices/workspaces/w/computes/real"),
+              "computes/real");
     for (const std::string& path :
          {std::string("/"), kWs, kWs + "/computes", kWs + "/computes/", std::string("/workspaces"),
           std::string("/lavant/v1/computes"), std::string()})
