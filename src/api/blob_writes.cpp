@@ -270,20 +270,15 @@ void put(Context& context, const SharedBlobCall& call) {
     put_whole(context, call);
 }
 
-// Whether it takes so long that others would wait for it.
+// Whether it waits for the disk, or takes so long otherwise that others would wait for it.
 bool is_slow(const BlobCall& call) {
-    return call.comp() == "blocklist" || !call.request().header("x-ms-copy-source").empty() ||
-           (call.comp().empty() && call.request().body_bytes > kQuickBytes);
+    const std::string comp = call.comp();
+    return comp == "blocklist" || comp == "metadata" || comp == "properties" ||
+           !call.request().header("x-ms-copy-source").empty() ||
+           (comp.empty() && call.request().body_bytes > kQuickBytes);
 }
 
-}  // namespace
-
-void write_blob(Context& context, const SharedBlobCall& call) {
-    if (!is_slow(*call) || !context.ports.run_slowly) return put(context, call);
-    context.ports.run_slowly([&context, call] { put(context, call); });
-}
-
-void delete_blob(Context& context, const SharedBlobCall& call) {
+void remove(Context& context, const SharedBlobCall& call) {
     const auto refused = std::make_shared<std::optional<HttpResponse>>();
     if (call->request().query_value("snapshot")) return finish(*call->call, no_blob());
     const auto removed =
@@ -296,6 +291,18 @@ void delete_blob(Context& context, const SharedBlobCall& call) {
                             : (removed.error().code == ErrorCode::NotFound ? no_blob()
                                                                            : storage_error(removed.error()));
     finish(*call->call, std::move(response));
+}
+
+}  // namespace
+
+void write_blob(Context& context, const SharedBlobCall& call) {
+    if (!is_slow(*call) || !context.ports.run_slowly) return put(context, call);
+    context.ports.run_slowly([&context, call] { put(context, call); });
+}
+
+void delete_blob(Context& context, const SharedBlobCall& call) {
+    if (!context.ports.run_slowly) return remove(context, call);
+    context.ports.run_slowly([&context, call] { remove(context, call); });
 }
 
 }  // namespace lavant::api
