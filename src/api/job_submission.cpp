@@ -7,6 +7,7 @@
 #include "api/assets.h"
 #include "api/data_uris.h"
 #include "api/environments.h"
+#include "api/job_references.h"
 #include "api/job_view.h"
 #include "api/output_registration.h"
 #include "api/pool_plan.h"
@@ -209,22 +210,6 @@ Launch make_launch(const SubmissionAsk& ask, wire::ArmCommandJob& job) {
     return launch;
 }
 
-// A sweep's trial names its environment by its id, however it was sent.
-Result<std::string> with_resolved_trial(Context& context, const SubmissionAsk& ask,
-                                        const std::string& properties) {
-    LAVANT_TRY(wire::Json job, wire::parse_json(properties));
-    const std::string id = job["trial"]["environmentId"].string();
-    const auto named =
-        id.empty() || id.starts_with("/") ? std::nullopt : parse_asset_name(id, "environments");
-    if (!named || id.starts_with("azureml://")) return properties;
-    LAVANT_TRY(const auto asset, find_version(context, ask.workspace, "environments", *named));
-    if (!asset)
-        return fail(ErrorCode::NotFound, "environment '" + id + "' is not registered; register it first");
-    job.member("trial").set("environmentId", arm_id(ask.workspace_name) + "/environments/" + asset->key.name +
-                                                 "/versions/" + asset->key.version);
-    return job.dump();
-}
-
 }  // namespace
 
 OwnProperties read_own_properties(const std::map<std::string, std::string>& extra) {
@@ -257,7 +242,7 @@ static Result<plane::SubmitJob> plan_unsupported(Context& context, const Submiss
     event.job.body.kind = kind;
     event.job.body.experiment = job.experiment_name;
     event.job.body.created_by = ask.user;
-    LAVANT_TRY(const std::string properties, with_resolved_trial(context, ask, job.properties));
+    LAVANT_TRY(const std::string properties, resolve_references(context, ask, job.properties));
     event.job.body.properties = to_stored_properties(properties);
     Launch launch = make_launch(ask, job);
     launch.user = ask.user;

@@ -65,6 +65,7 @@ def server(tmp_path_factory):
                            env=conformance.clean_environment(), capture_output=True, check=True)
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in shell.stdout.decode().split("\0") if "=" in entry)
+    os.environ.update({name: before[name] for name in ("LAVANT_BIN", "LAVANT_SHARED") if name in before})  # which the tests read
     os.environ.update(HOME=str(tmp_path_factory.mktemp("home")), AZUREML_RUN_POLLING_INTERVAL_MIN="1",
                       AZUREML_RUN_POLLING_INTERVAL_MAX="1")
     yield one

@@ -144,7 +144,7 @@ def register(ws, node):
             make_registered(ws, "models", name, version)
 
 
-NOISE = {"status", "services", "startTimeUtc", "endTimeUtc", "lavant", "warnings", "parentJobName"}
+NOISE = {"status", "error", "services", "startTimeUtc", "endTimeUtc", "lavant", "warnings", "parentJobName"}
 GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|[0-9a-f]{32}")
 
 

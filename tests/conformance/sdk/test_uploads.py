@@ -79,6 +79,7 @@ def test_deep_folders(round_trip, tmp_path):
     assert set(round_trip(write_tree(tmp_path / "deep", {path: fresh()}))) == {path}
 
 
+@pytest.mark.slow
 def test_three_hundred_files(round_trip, tmp_path):
     files = {f"d{i % 7}/f{i}.txt": f"{i} {fresh()}" for i in range(300)}
     assert round_trip(write_tree(tmp_path / "many", files)) == {name: text.encode() for name, text in files.items()}
@@ -91,6 +92,7 @@ def test_sizes(round_trip, tmp_path, size):
     assert hashlib.sha256(got["f.bin"]).digest() == hashlib.sha256(content).digest()
 
 
+@pytest.mark.slow
 def test_blocks(round_trip, tmp_path):
     """Above 64 MiB the SDK sends blocks."""
     content = os.urandom(1 << 20) * 65 + b"end"
