@@ -65,6 +65,7 @@ Result<Deletion> plan_deletion(Context& context, const Call& call) {
         return fail(ErrorCode::Conflict, "this is the server's own workspace; it cannot be deleted");
     LAVANT_TRY(const auto row,
                context.ports.reader.find_asset({"", app::kWorkspaceKind, app::row_name_of(found->name), ""}));
+    if (!row) return fail(ErrorCode::NotFound, "workspace '" + found->name.name + "' was not found");
     LAVANT_TRY(const auto locks, context.ports.reader.list_locks());
     const std::string id = to_lower(arm_id(found->name));
     for (const Lock& lock : locks)
