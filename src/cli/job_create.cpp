@@ -110,6 +110,9 @@ Outcome<Prepared> prepare(Context& context, JobSpec job, const SubmitOptions& op
     if (head.experiment_name.empty()) head.experiment_name = context.config["experiment_name"];
     if (head.experiment_name.empty()) head.experiment_name = default_experiment();
     LAVANT_TRY_VOID(check_save_as(options.save_as));
+    if (!options.save_as.empty() && !std::holds_alternative<CommandJobSpec>(prepared.job))
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "only a command job can be saved as a file; the file that was sent is the definition");
     prepared.git = read_git(options.git_diff && context.config.flag("git_diff"), context.variable);
     for (const auto& [key, value] : prepared.git.properties) head.properties.emplace(key, value);
     return prepared;
@@ -143,20 +146,18 @@ void say_web(const Console& console, const Json& az_job) {
     if (!url.empty()) console.err << "web: " << printable(url) << "\n";
 }
 
-Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, const SubmitOptions& options,
+// The name that was asked for, if it is free, or a new one.
+Outcome<std::string> choose_name(Session& session, Context& context, const std::string& wanted) {
+    if (wanted.empty()) return make_job_name(context.crypto);
+    LAVANT_TRY_VOID(refuse_existing(session, wanted));
+    return wanted;
+}
+
+// What is said and done with a job that the server has taken.
+Outcome<Exit> follow(Session& session, Context& context, const Json& made, const SubmitOptions& options,
                      const Output& output) {
     const Console& console = context.console;
-    std::string name = spec::head_of(prepared.job).name;
-    if (name.empty()) {
-        name = make_job_name(context.crypto);
-    } else {
-        LAVANT_TRY_VOID(refuse_existing(session, name));
-    }
-    add_python_home(prepared.job, session, context);
-    SessionResolver resolver(session, context.crypto, console, std::move(prepared.code));
-    LAVANT_TRY(const Json body, resolver.outcome(wire::to_arm_job(prepared.job, resolver)));
-    LAVANT_TRY(const Json made, session.create(session.job_path(name), body));
-    keep_diff(resolver.uploader(), console, name, prepared.git);
+    const std::string name = made["name"].string();
     const std::string warning = made.get("properties.lavant.warning").string();
     if (!warning.empty()) console.note("warning: " + printable(warning), Colour::Yellow);
     const Json job = wire::to_az_job(made);
@@ -180,6 +181,37 @@ Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, cons
         LAVANT_TRY_VOID(print(wire::to_az_job(ended), output, console, [] { return std::string(); }));
     }
     return exit;
+}
+
+Outcome<Exit> submit(Session& session, Context& context, Prepared prepared, const SubmitOptions& options,
+                     const Output& output) {
+    const Console& console = context.console;
+    LAVANT_TRY(const std::string name, choose_name(session, context, spec::head_of(prepared.job).name));
+    // As the SDK has it; a command job's is made up by the server in the same way.
+    spec::JobHead& head = spec::head_of(prepared.job);
+    if (head.display_name.empty() && !std::holds_alternative<CommandJobSpec>(prepared.job))
+        head.display_name = name;
+    add_python_home(prepared.job, session, context);
+    SessionResolver resolver(session, context.crypto, console, std::move(prepared.code));
+    LAVANT_TRY(const Json body, resolver.outcome(wire::to_arm_job(prepared.job, resolver)));
+    LAVANT_TRY(const Json made, session.create(session.job_path(name), body));
+    keep_diff(resolver.uploader(), console, name, prepared.git);
+    return follow(session, context, made, options, output);
+}
+
+// A job of another kind is sent again as the server has it: its steps have their components there already.
+Outcome<Exit> rerun_other_kind(Session& session, Context& context, const Json& arm,
+                               const RerunOptions& options, const Output& output) {
+    if (!options.settings.empty() || !options.save_as.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    "only a command job can be changed or saved on the way; submit the job file instead");
+    LAVANT_TRY(const std::string name, choose_name(session, context, options.name));
+    Json body = wire::definition_of(arm);
+    Json& properties = body.member("properties");
+    if (!properties.has("displayName")) properties.set("displayName", name);
+    properties.member("properties").set("lavant.rerun_of", options.of);
+    LAVANT_TRY(const Json made, session.create(session.job_path(name), body));
+    return follow(session, context, made, options, output);
 }
 
 // One folder as an object of its own, several as a list.
@@ -230,6 +262,8 @@ Outcome<Exit> create_job_from(Context& context, const ServerChoice& choice, cons
 Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& options,
                         const Output& output) {
     LAVANT_TRY(const Json arm, session.get(session.job_path(options.of)));
+    if (arm.get("properties.jobType").text() != "Command")
+        return rerun_other_kind(session, context, arm, options, output);
     const std::string text = wire::to_job_file(wire::to_az_job(arm)).to_yaml();
     LAVANT_TRY(JobSpec job, users_to_mend(wire::load_foreign_job_text(text, "job '" + options.of + "'",
                                                                       options.settings)));

@@ -88,6 +88,44 @@ TEST_F(CreateJobTest, HostNamesTheActiveInterpreterUnlessTheServerIsElsewhere) {
     EXPECT_FALSE(sent()["properties"].has("lavant.python_home"));
 }
 
+TEST_F(CreateJobTest, AStepBecomesAnAnonymousComponentWithTheSdksVersion) {
+    const std::string path =
+        kWorkspacePath + "/components/azureml_anonymous/versions/" + "d989979e-6d45-208e-8d29-52d7c0f6ec78";
+    server_.on("PUT " + path, 201, "{}");
+    write("job.yml",
+          "type: pipeline\nexperiment_name: e\ninputs: {n: 3}\nsettings: {default_compute: "
+          "azureml:serverless}\njobs:\n"
+          "  a: {command: 'echo ${{inputs.n}}', environment: 'azureml:base:1', compute: azureml:cpu,\n"
+          "      inputs: {n: '${{parent.inputs.n}}'}}\n"
+          "  b: {type: command, component: 'azureml:known:2'}\n");
+    const auto outcome = create(named_j1());
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    EXPECT_EQ(sent()["displayName"].text(), "j1");
+    EXPECT_EQ(sent().get("jobs.a.componentId").text(), path);
+    EXPECT_EQ(sent().get("jobs.a.computeId").text(), kWorkspacePath + "/computes/cpu");
+    EXPECT_EQ(sent().get("jobs.b.componentId").text(), kWorkspacePath + "/components/known/versions/2");
+    EXPECT_EQ(sent().get("settings.default_compute").text(), kWorkspacePath + "/computes/serverless");
+}
+
+TEST_F(CreateJobTest, EveryKindIsValidatedWithoutAServer) {
+    const auto validate = [this](const std::string& text) {
+        write("job.yml", text);
+        Context context = terminal_.context(server_);
+        ValidateOptions options;
+        options.file = folder_ + "/job.yml";
+        return validate_job(context, options, {});
+    };
+    EXPECT_EQ(validate("type: spark\nentry: {file: a.py}\n").value_or(Exit::Failed), Exit::Completed);
+    EXPECT_EQ(validate("type: pipeline\njobs: {a: {command: x, environment: host}}\n").value_or(Exit::Failed),
+              Exit::Completed);
+    for (const char* kind : {"sweep", "pipeline", "spark", "automl", "finetuning", "distillation", "other"}) {
+        const auto wrong = validate(std::string("type: ") + kind + "\nwhat: 1\n");
+        ASSERT_FALSE(wrong.has_value()) << kind;
+        EXPECT_EQ(wrong.error().exit, Exit::Usage) << kind;
+    }
+    EXPECT_TRUE(server_.requests.empty());
+}
+
 TEST_F(CreateJobTest, ANameThatIsTakenIsRefused) {
     server_.on("GET " + kWorkspacePath + "/jobs/j1", 200, R"({"name":"j1"})");
     write("job.yml", "command: 'true'\nenvironment: host\n");

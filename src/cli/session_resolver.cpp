@@ -8,6 +8,7 @@
 #include "cli/code_snapshot.h"
 #include "wire/job_to_arm.h"
 #include "wire/json.h"
+#include "wire/python_json.h"
 
 namespace lavant::cli {
 namespace {
@@ -158,15 +159,50 @@ Outcome<std::string> SessionResolver::put_environment(const EnvironmentSpec& env
 Result<std::string> SessionResolver::component(const Json& body) { return keep(put_component(body)); }
 
 Outcome<std::string> SessionResolver::put_component(const Json& body) {
-    const std::string path = session_.workspace_path("/components/azureml_anonymous/versions/" +
-                                                     percent_encode(to_hex(crypto_.sha256(body.dump()))));
+    const std::string path =
+        session_.workspace_path("/components/azureml_anonymous/versions/" +
+                                component_guid(body.get("properties.componentSpec"), crypto_));
     LAVANT_TRY_VOID(session_.put(path, body));
     return path;
 }
 
+Result<std::string> SessionResolver::component_environment(const EnvironmentSpec& environment) {
+    const bool defined = !environment.image.empty() || !environment.build_path.empty();
+    if (defined || environment.reference == "host") return this->environment(environment);
+    return keep(id_of("environments", environment.reference));
+}
+
+Result<std::string> SessionResolver::component_named(const std::string& reference) {
+    return keep(id_of("components", Resolver::component_named(reference).value_or(reference)));
+}
+
+// "NAME:VERSION" and "NAME@latest" as ids of the workspace. Whole ids and registries' URIs stay as they are,
+// and so does another label: the server knows those.
+Outcome<std::string> SessionResolver::id_of(const char* kind, const std::string& reference) {
+    if (reference.find('/') != std::string::npos) return reference;
+    const std::size_t mark = reference.find_first_of(":@");
+    const std::string name = reference.substr(0, mark);
+    const std::string container = session_.workspace_path(fmt::format("/{}/{}", kind, percent_encode(name)));
+    std::string version = mark == std::string::npos ? "" : reference.substr(mark + 1);
+    const bool labelled = mark == std::string::npos || reference[mark] == '@';
+    if (labelled) {
+        if (!version.empty() && version != "latest" && version != "default") return reference;
+        LAVANT_TRY(const Json known, session_.get(container));
+        version = known.get("properties.latestVersion").string();
+        if (version.empty()) return reference;
+    }
+    return container + "/versions/" + percent_encode(version);
+}
+
 std::string SessionResolver::compute(const std::string& name) {
-    if (name == "local" || name.find('/') != std::string::npos) return name;
+    if (name == "local" || name.find('/') != std::string::npos || name.starts_with("${{")) return name;
     return session_.workspace_path("/computes/" + percent_encode(name));
+}
+
+std::string component_guid(const Json& component_spec, ports::Crypto& crypto) {
+    std::string hex = to_hex(crypto.sha256(wire::component_fingerprint_text(component_spec))).substr(0, 32);
+    for (const std::size_t at : {8U, 13U, 18U, 23U}) hex.insert(at, "-");
+    return hex;
 }
 
 }  // namespace lavant::cli

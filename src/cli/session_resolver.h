@@ -34,6 +34,8 @@ class SessionResolver : public wire::Resolver {
 
     Result<std::string> code(const std::string& written, const std::string& local) override;
     Result<std::string> environment(const spec::EnvironmentSpec& environment) override;
+    Result<std::string> component_environment(const spec::EnvironmentSpec& environment) override;
+    Result<std::string> component_named(const std::string& reference) override;
     Result<std::string> data(const spec::InputSpec& input) override;
     Result<std::string> component(const wire::Json& body) override;
     std::string compute(const std::string& name) override;
@@ -52,6 +54,7 @@ class SessionResolver : public wire::Resolver {
     Outcome<std::string> upload_code(const std::string& folder);
     Outcome<std::string> put_environment(const spec::EnvironmentSpec& environment);
     Outcome<std::string> put_component(const wire::Json& body);
+    Outcome<std::string> id_of(const char* kind, const std::string& reference);
 
     Session& session_;
     ports::Crypto& crypto_;
@@ -61,5 +64,8 @@ class SessionResolver : public wire::Resolver {
     std::map<std::string, std::string> codes_;  // by folder: steps often share one
     std::map<std::string, std::string> data_;   // likewise
 };
+
+// The version of an anonymous component: the same as azure-ai-ml gives to the same specification.
+std::string component_guid(const wire::Json& component_spec, ports::Crypto& crypto);
 
 }  // namespace lavant::cli

@@ -126,7 +126,7 @@ bool translate(Json& out, const std::string& key, const Json& value) {
     } else if (key == "computeId") {
         if (!value.text().empty()) out.set("compute", compute_reference(value.text()));
     } else if (key == "jobType") {
-        out.set("type", snake(value.text()));
+        out.set("type", to_lower(value.text()));  // AutoML is automl, FineTuning is finetuning
     } else if (key == "inputs") {
         out.set("inputs", each(value, input_of));
     } else if (key == "outputs") {
@@ -153,10 +153,63 @@ bool translate(Json& out, const std::string& key, const Json& value) {
 }
 
 bool has_users_keys(std::string_view key) {
-    return key == "tags" || key == "properties" || key == "environmentVariables" || key == "parameters";
+    return key == "tags" || key == "properties" || key == "environmentVariables" || key == "parameters" ||
+           key == "jobs" || key == "searchSpace" || key == "conf";
+}
+
+// What a client says of a job; the rest of its properties is the server's.
+bool is_of_the_definition(std::string_view key) {
+    constexpr std::array kKeys = {
+        "jobType",
+        "displayName",
+        "description",
+        "experimentName",
+        "tags",
+        "properties",
+        "computeId",
+        "inputs",
+        "outputs",
+        "isArchived",
+        "jobs",
+        "settings",
+        "componentId",
+        "trial",
+        "searchSpace",
+        "objective",
+        "limits",
+        "samplingAlgorithm",
+        "earlyTermination",
+        "taskDetails",
+        "entry",
+        "conf",
+        "args",
+        "pyFiles",
+        "jars",
+        "files",
+        "archives",
+        "codeId",
+        "environmentId",
+        "environmentVariables",
+        "resources",
+        "identity",
+        "queueSettings",
+        "fineTuningDetails",
+        "parentJobName",
+    };
+    return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 }  // namespace
+
+Json definition_of(const Json& arm) {
+    Json properties = Json::object();
+    for (const auto& [key, value] : arm["properties"].members()) {
+        if (is_of_the_definition(key) && !value.is_null()) properties.set(key, value);
+    }
+    if (properties["displayName"] == arm["name"]) properties.remove("displayName");  // It was made up.
+    properties.set("isArchived", false);
+    return Json::object({{"properties", std::move(properties)}});
+}
 
 std::string group_of(std::string_view id) {
     const auto parts = split(id, '/');

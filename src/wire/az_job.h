@@ -17,6 +17,9 @@ Json to_job_file(const Json& az_job);
 // `systemData` as az shows it.
 Json az_creation(const Json& system);
 
+// The body that makes the same job again, of any kind: what of the resource a client has said.
+Json definition_of(const Json& arm);
+
 // The resource group in an ARM id; "" if there is none.
 std::string group_of(std::string_view id);
 

@@ -9,97 +9,19 @@
 #include <cstdlib>
 #include <optional>
 
-#include "base/files.h"
 #include "base/text.h"
 #include "core/spec/command_job.h"
 #include "wire/arm_compute.h"
 #include "wire/compute_file.h"
 #include "wire/compute_to_arm.h"
+#include "wire/corpus_test.h"
 #include "wire/job_to_arm.h"
 #include "wire/json.h"
-#include "wire/yaml.h"
 
 namespace lavant::wire {
 namespace {
 
-using spec::Document;
-
-struct Expectation {
-    std::string path;
-    std::string kind;
-    bool accepted = false;
-};
-
-std::string corpus_folder() {
-    const char* named = std::getenv("LAVANT_CORPUS");
-    return named != nullptr ? named : LAVANT_SOURCE_DIR "/../shared/corpus";
-}
-
-constexpr std::size_t kFileMost = 4U << 20;
-
-std::vector<Expectation> expectations() {
-    std::vector<Expectation> out;
-    const auto table = read_file(corpus_folder() + "/expect.csv", kFileMost);
-    if (!table) return out;
-    for (std::string_view line : split(*table, '\n')) {
-        const auto cells = split(line, ',');
-        if (cells.size() >= 3 && cells[0] != "path") {
-            out.push_back({std::string(cells[0]), std::string(cells[1]), cells[2] == "1"});
-        }
-    }
-    return out;
-}
-
-bool ends_in_yaml(const std::string& path) { return path.ends_with(".yml") || path.ends_with(".yaml"); }
-
-spec::ComponentLoader corpus_loader(const std::string& file) {
-    spec::ComponentLoader loader;
-    loader.folder = parent_of(file);
-    loader.read_text = [](const std::string& path) -> Result<std::string> {
-        // One example's environment file did not make it into the corpus; its body says what was in it.
-        return exists(path) ? read_file(path, kFileMost) : "build: {path: .}\n";
-    };
-    loader.load = [read = loader.read_text](const std::string& path) -> Result<Document> {
-        LAVANT_TRY(const std::string text, read(path));
-        return parse_yaml(text, path);
-    };
-    loader.kind_of = [](const std::string& path) {
-        // The one folder that is missing upstream too, which is why that example is refused.
-        if (path.ends_with("aml-mlfow-java-example")) return spec::PathKind::Absent;
-        if (path.find('<') != std::string::npos) return spec::PathKind::Absent;
-        return ends_in_yaml(path) ? spec::PathKind::File : spec::PathKind::Folder;
-    };
-    return loader;
-}
-
-std::optional<Document> example(const Expectation& expected) {
-    const std::string file = corpus_folder() + "/examples/" + expected.path;
-    const auto text = read_file(file, kFileMost);
-    if (!text) return std::nullopt;
-    auto document = parse_yaml(*text, file);
-    EXPECT_TRUE(document) << document.error().message;
-    if (!document) return std::nullopt;
-    return std::move(*document);
-}
-
-bool is_of_type_command(const Document& document) {
-    const Document* type = document.find("type");
-    return (type == nullptr || type->text == "command") && document.find("jobs") == nullptr;
-}
-
-Json sorted(const Json& value) {
-    if (value.is_array()) {
-        Json out = Json::array();
-        for (const Json& item : value.items()) out.append(sorted(item));
-        return out;
-    }
-    if (!value.is_object()) return value;
-    Json::Object members;
-    for (const Json::Member& member : value.members()) members.push_back({member.key, sorted(member.value)});
-    std::sort(members.begin(), members.end(),
-              [](const Json::Member& a, const Json::Member& b) { return a.key < b.key; });
-    return Json(std::move(members));
-}
+using namespace corpus;
 
 std::string snake(std::string_view camel) {
     std::string out;
@@ -144,11 +66,6 @@ Json as_step(const Json& job, const Json& expected) {
     if (job["environmentVariables"].size() > 0)
         step.set("environment_variables", job["environmentVariables"]);
     return step;
-}
-
-std::string text_of(const Document& map, std::string_view key) {
-    const Document* value = map.find(key);
-    return value != nullptr ? value->text : "";
 }
 
 // What the recorded step keeps in its component: command, code, environment, description, names of inputs and
@@ -205,16 +122,6 @@ void compare_body(const Expectation& expected, const spec::CommandJobSpec& spec)
     compare_component(*component, spec, body["properties"]);
 }
 
-class Corpus : public testing::Test {
- protected:
-    void SetUp() override {
-        if (!exists(corpus_folder() + "/expect.csv")) {
-            GTEST_SKIP() << "no corpus at " << corpus_folder()
-                         << "; set LAVANT_CORPUS to its folder to run this test";
-        }
-    }
-};
-
 TEST_F(Corpus, CommandJobsAreTakenOrRefusedAsExpectedAndMakeTheRecordedBodies) {
     int jobs = 0;
     for (const Expectation& expected : expectations()) {
@@ -229,47 +136,6 @@ TEST_F(Corpus, CommandJobsAreTakenOrRefusedAsExpectedAndMakeTheRecordedBodies) {
         if (spec) compare_body(expected, *spec);
     }
     EXPECT_GE(jobs, 24);
-}
-
-// A body that is recorded whole, as the wire has it.
-void compare_whole(const Expectation& expected, const spec::JobSpec& job) {
-    const auto recorded = read_file(corpus_folder() + "/rest/" + expected.path + ".json", kFileMost);
-    ASSERT_TRUE(recorded) << recorded.error().message;
-    Resolver as_written;
-    const auto body = to_arm_job(job, as_written);
-    ASSERT_TRUE(body) << body.error().message;
-    EXPECT_EQ(sorted(*body).pretty(), sorted(*parse_json(*recorded)).pretty());
-}
-
-TEST_F(Corpus, SweepsMakeTheRecordedBodies) {
-    int jobs = 0;
-    for (const Expectation& expected : expectations()) {
-        if (expected.kind != "job") continue;
-        const auto document = example(expected);
-        if (!document || spec::job_type_of(*document) != "sweep") continue;
-        SCOPED_TRACE(expected.path);
-        ++jobs;
-        const auto job =
-            spec::parse_job(*document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
-        EXPECT_EQ(job.has_value(), expected.accepted) << (job ? "accepted" : job.error().message);
-        if (job) compare_whole(expected, *job);
-    }
-    EXPECT_EQ(jobs, 2);
-}
-
-TEST_F(Corpus, CommandComponentsAreTakenOrRefusedAsExpected) {
-    int components = 0;
-    for (const Expectation& expected : expectations()) {
-        if (expected.kind != "component") continue;
-        const auto document = example(expected);
-        if (!document || text_of(*document, "type") != "command") continue;
-        SCOPED_TRACE(expected.path);
-        ++components;
-        const auto checked = spec::check_command_component(
-            *document, corpus_loader(corpus_folder() + "/examples/" + expected.path));
-        EXPECT_EQ(checked.has_value(), expected.accepted) << (checked ? "accepted" : checked.error().message);
-    }
-    EXPECT_GE(components, 20);
 }
 
 Result<ChosenSize> any_size(const std::string& name) { return ChosenSize{name, ""}; }

@@ -28,17 +28,41 @@ spec::PathKind kind_on_disk(const std::string& path) {
     return std::filesystem::is_directory(status) ? spec::PathKind::Folder : spec::PathKind::File;
 }
 
-Result<spec::JobSpec> load_with(std::string_view text, const std::string& label,
-                                const std::vector<std::string>& sets, const spec::ComponentLoader& loader) {
+Result<Document> read_text(std::string_view text, const std::string& label, const char* what,
+                           const std::vector<std::string>& sets) {
     LAVANT_TRY(Document root, parse_yaml(text, label));
     if (!root.is_map()) {
-        return fail(
-            ErrorCode::InvalidArgument,
-            "'" + label + "' is not a job: it must be a mapping, but is " + std::string(name_of(root.kind)));
+        return fail(ErrorCode::InvalidArgument, "'" + label + "' is not a " + what +
+                                                    ": it must be a mapping, but is " +
+                                                    std::string(name_of(root.kind)));
     }
     for (const std::string& setting : sets) LAVANT_TRY_VOID(apply_setting(root, setting));
+    return root;
+}
+
+Result<spec::JobSpec> load_with(std::string_view text, const std::string& label,
+                                const std::vector<std::string>& sets, const spec::ComponentLoader& loader) {
+    LAVANT_TRY(const Document root, read_text(text, label, "job", sets));
     auto job = spec::parse_job(root, loader);
     return std::move(job).map_error(in(label));
+}
+
+struct FileText {
+    std::string text;
+    std::string folder;
+};
+
+Result<FileText> read_whole(const std::string& path, const char* what) {
+    if (kind_on_disk(path) == spec::PathKind::Folder) {
+        return fail(ErrorCode::InvalidArgument,
+                    "cannot read '" + path + "': it is a folder; name the " + what + " file in it");
+    }
+    LAVANT_TRY(std::string text, read_file(path, limits::kYamlBytes));
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);
+    std::string folder =
+        (error ? std::filesystem::path(path) : whole).parent_path().lexically_normal().string();
+    return FileText{std::move(text), std::move(folder)};
 }
 
 // Refuses what would be read from this machine's disk.
@@ -78,16 +102,22 @@ spec::ComponentLoader disk_loader(std::string folder) {
 }
 
 Result<spec::JobSpec> load_job_file(const std::string& path, const std::vector<std::string>& sets) {
-    if (kind_on_disk(path) == spec::PathKind::Folder) {
-        return fail(ErrorCode::InvalidArgument,
-                    "cannot read '" + path + "': it is a folder; name the job file in it");
-    }
-    LAVANT_TRY(const std::string text, read_file(path, limits::kYamlBytes));
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::absolute(path, error);
-    const std::string folder =
-        (error ? std::filesystem::path(path) : whole).parent_path().lexically_normal().string();
-    return load_job_text(text, path, folder, sets);
+    LAVANT_TRY(const FileText file, read_whole(path, "job"));
+    return load_job_text(file.text, path, file.folder, sets);
+}
+
+Result<spec::ComponentSpec> load_component_file(const std::string& path,
+                                                const std::vector<std::string>& sets) {
+    LAVANT_TRY(const FileText file, read_whole(path, "component"));
+    return load_component_text(file.text, path, file.folder, sets);
+}
+
+Result<spec::ComponentSpec> load_component_text(std::string_view text, const std::string& label,
+                                                const std::string& folder,
+                                                const std::vector<std::string>& sets) {
+    LAVANT_TRY(const Document root, read_text(text, label, "component", sets));
+    auto component = spec::parse_component(root, disk_loader(folder));
+    return std::move(component).map_error(in(label));
 }
 
 Result<spec::JobSpec> load_job_text(std::string_view text, const std::string& label,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/spec/component.h"
 #include "core/spec/job.h"
 
 namespace lavant::wire {
@@ -23,6 +24,13 @@ namespace lavant::wire {
 // is refused.
 [[nodiscard]] Result<spec::JobSpec> load_foreign_job_text(std::string_view text, const std::string& label,
                                                           const std::vector<std::string>& sets);
+
+// A component file of any kind, likewise.
+[[nodiscard]] Result<spec::ComponentSpec> load_component_file(const std::string& path,
+                                                              const std::vector<std::string>& sets);
+[[nodiscard]] Result<spec::ComponentSpec> load_component_text(std::string_view text, const std::string& label,
+                                                              const std::string& folder,
+                                                              const std::vector<std::string>& sets);
 
 // Reads real files; `folder` is the job file's.
 spec::ComponentLoader disk_loader(std::string folder);

@@ -427,9 +427,9 @@ TEST(JobSpec, ProblemsInsideAComponentFileSayWhichFile) {
         << found[0];
     EXPECT_TRUE(found[1].starts_with("component.environment.imag@3:16 in parts/bad.yml: unknown key"))
         << found[1];
-    const auto spark = problems("component:\n  type: spark\n  command: x\n");
+    const auto spark = problems("component:\n  type: spark\n  entry: {file: a.py}\n");
     ASSERT_EQ(spark.size(), 1U);
-    EXPECT_TRUE(spark[0].starts_with("component.type@2:9 is 'spark'")) << spark[0];
+    EXPECT_TRUE(spark[0].starts_with("component@2:3 is of type spark")) << spark[0];
 }
 
 TEST(JobSpec, RetryPolicyComesFromProperties) {

@@ -12,6 +12,12 @@ struct ToArm {
     Resolver& resolver;
     Result<Json> operator()(const spec::CommandJobSpec& job) const { return command_to_arm(job, resolver); }
     Result<Json> operator()(const spec::SweepJobSpec& job) const { return sweep_to_arm(job, resolver); }
+    Result<Json> operator()(const spec::PipelineJobSpec& job) const { return pipeline_to_arm(job, resolver); }
+    Result<Json> operator()(const spec::SparkJobSpec& job) const { return spark_to_arm(job, resolver); }
+    Result<Json> operator()(const spec::AutoMlJobSpec& job) const { return automl_to_arm(job, resolver); }
+    Result<Json> operator()(const spec::FineTuningJobSpec& job) const {
+        return finetuning_to_arm(job, resolver);
+    }
 };
 
 // As Azure's client writes it again, whatever the file looked like: its hash names the environment.

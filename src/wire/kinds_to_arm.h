@@ -9,5 +9,9 @@ namespace lavant::wire {
 
 [[nodiscard]] Result<Json> command_to_arm(const spec::CommandJobSpec& job, Resolver& resolver);
 [[nodiscard]] Result<Json> sweep_to_arm(const spec::SweepJobSpec& job, Resolver& resolver);
+[[nodiscard]] Result<Json> pipeline_to_arm(const spec::PipelineJobSpec& job, Resolver& resolver);
+[[nodiscard]] Result<Json> spark_to_arm(const spec::SparkJobSpec& job, Resolver& resolver);
+[[nodiscard]] Result<Json> finetuning_to_arm(const spec::FineTuningJobSpec& job, Resolver& resolver);
+[[nodiscard]] Result<Json> automl_to_arm(const spec::AutoMlJobSpec& job, Resolver& resolver);
 
 }  // namespace lavant::wire

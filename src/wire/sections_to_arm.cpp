@@ -45,8 +45,8 @@ Result<Json> input_of(const spec::InputSpec& input, Resolver& resolver) {
     if (input.type == "literal") {
         value.set("value", input.value);
     } else {
-        LAVANT_TRY(std::string uri, resolver.data(input));
-        value.set("uri", std::move(uri));
+        LAVANT_TRY(const std::string uri, resolver.data(input));
+        set_text(value, "uri", uri);
     }
     set_text(value, "mode", wire_mode(input.mode));
     return value;

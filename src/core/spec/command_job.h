@@ -36,9 +36,6 @@ struct CommandJobSpec : JobHead {
 [[nodiscard]] Result<CommandJobSpec> parse_command_job(const Document& document,
                                                        const ComponentLoader& loader);
 
-// A component file by itself.
-[[nodiscard]] Result<void> check_command_component(const Document& document, const ComponentLoader& loader);
-
 // `lavant.preemption_grace`, in seconds: between SIGTERM and SIGKILL when its node is taken back.
 Duration parse_preemption_grace(const std::map<std::string, std::string>& properties);
 // `lavant.max_retries` and `lavant.retry_on` of a job's properties; on the server too.

@@ -96,7 +96,8 @@ EnvironmentSpec read_file(const Document& value, const std::string& path, Readin
     }
     const std::string outer_file = reading.problems.file();
     reading.problems.set_file(value.text);
-    Reading inside{reading.loader, parent_folder(file), reading.problems, reading.beyond_azure};
+    Reading inside{reading.loader, parent_folder(file), reading.problems, reading.beyond_azure,
+                   reading.visits};
     EnvironmentSpec environment = read_definition(*document, path, inside);
     reading.problems.set_file(outer_file);
     return environment;
@@ -162,6 +163,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         if (!environment.name.empty()) {
             reading.beyond_azure.push_back(
                 path + ".name: ignored; an environment defined inside a job stays anonymous");
+            environment.name.clear();
+            environment.version.clear();
         }
         if (value->find("properties") != nullptr) {
             reading.beyond_azure.push_back(path + ".properties: refused inside a job; remove it");

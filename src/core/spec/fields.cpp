@@ -71,7 +71,11 @@ std::optional<bool> Fields::boolean(std::string_view key) {
 
 std::string Fields::choice(std::string_view key, const std::vector<std::string>& allowed) {
     const std::string written = string(key);
-    if (written.empty()) return "";
+    if (written.empty()) {
+        const Document* value = find_nullable(key);
+        if (value != nullptr && value->is_string()) problem(key, "is empty; it must be " + listed(allowed));
+        return "";
+    }
     if (auto match = match_choice(written, allowed)) return std::move(*match);
     const auto near = nearest(written, allowed);
     problem(key, "cannot be '" + written.substr(0, 80) + "'; " +

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "core/spec/output_path.h"
@@ -80,7 +81,13 @@ void check_kind(const InputSpec& input, const Document& at, const std::string& p
         reading.problems.add(path, at.at, "'" + input.path + "' is a file; its type is uri_file");
 }
 
-InputSpec read_mapping(const Document& value, const std::string& path, Reading& reading) {
+// What a step gets from its pipeline travels as a literal, with the mode beside it.
+void bind(InputSpec& input) {
+    input.value_type = std::exchange(input.type, "literal");
+    input.value = std::exchange(input.path, "");
+}
+
+InputSpec read_mapping(const Document& value, const std::string& path, Reading& reading, InputPlace place) {
     Fields fields(value, path, reading.problems);
     std::vector<std::string> types = asset_types();
     types.insert(types.end(), literal_types().begin(), literal_types().end());
@@ -96,25 +103,34 @@ InputSpec read_mapping(const Document& value, const std::string& path, Reading& 
     } else {
         const Document* at = fields.find("path");
         if (at != nullptr) input = read_path(*at, fields.path_of("path"), reading);
-        if (at == nullptr && !fields.has("path")) fields.problem("path", "is missing; say where the data is");
+        if (at == nullptr && !fields.has("path") && place != InputPlace::Pipeline)
+            fields.problem("path", "is missing; say where the data is");
         input.type = type.empty() ? "uri_folder" : type;
         if (at != nullptr && typed) check_kind(input, *at, fields.path_of("path"), reading);
         input.mode = fields.choice("mode", modes_for(input.type));
         input.datastore = fields.string("datastore");
         fields.ignore({"description", "path_on_compute"});
+        if (place == InputPlace::Step && input.path.starts_with("${{parent.")) bind(input);
     }
     fields.finish();
     return input;
 }
 
-OutputSpec read_output(const Document& value, const std::string& path, Reading& reading) {
+OutputSpec read_output(const Document& value, const std::string& path, Reading& reading, InputPlace place) {
     OutputSpec output;
     if (value.is_null()) return output;
+    if (place == InputPlace::Step && value.is_string() && value.text.starts_with("${{parent.")) {
+        output.binding = value.text;
+        return output;
+    }
+    output.has_settings = true;
     Fields fields(value, path, reading.problems);
     if (fields.has("type")) output.type = fields.choice("type", asset_types());
     output.mode = fields.choice("mode", output_modes());
     if (output.mode == "mount") output.mode = "rw_mount";
     output.path = fields.string("path");
+    if (place == InputPlace::Step && output.path.starts_with("${{parent."))
+        output.binding = std::exchange(output.path, "");
     output.asset_name = fields.string("name");
     output.asset_version = fields.text("version");
     if (!output.asset_version.empty() && output.asset_name.empty()) {
@@ -209,10 +225,10 @@ InputSpec read_path(const Document& value, const std::string& path, Reading& rea
     return input;
 }
 
-std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading) {
+std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading, InputPlace place) {
     std::vector<InputSpec> inputs;
     each_named(fields, "inputs", reading, [&](const Document::Entry& entry, const std::string& path) {
-        InputSpec input = entry.value.is_map() ? read_mapping(entry.value, path, reading)
+        InputSpec input = entry.value.is_map() ? read_mapping(entry.value, path, reading, place)
                                                : read_literal(entry.value, path, reading);
         input.name = entry.key;
         inputs.push_back(std::move(input));
@@ -220,10 +236,10 @@ std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading) {
     return inputs;
 }
 
-std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading) {
+std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading, InputPlace place) {
     std::vector<OutputSpec> outputs;
     each_named(fields, "outputs", reading, [&](const Document::Entry& entry, const std::string& path) {
-        OutputSpec output = read_output(entry.value, path, reading);
+        OutputSpec output = read_output(entry.value, path, reading, place);
         output.name = entry.key;
         outputs.push_back(std::move(output));
     });

@@ -7,7 +7,8 @@ namespace lavant::spec {
 namespace {
 
 const std::vector<std::string>& job_types() {
-    static const std::vector<std::string> types = {"command", "sweep"};
+    static const std::vector<std::string> types = {"command", "sweep",      "pipeline",    "spark",
+                                                   "automl",  "finetuning", "distillation"};
     return types;
 }
 
@@ -42,6 +43,11 @@ Result<JobSpec> parse_job(const Document& document, const ComponentLoader& loade
     const std::string type = job_type_of(document);
     if (type == "command") return any(parse_command_job(document, loader));
     if (type == "sweep") return any(parse_sweep_job(document, loader));
+    if (type == "pipeline") return any(parse_pipeline_job(document, loader));
+    if (type == "spark") return any(parse_spark_job(document, loader));
+    if (type == "automl") return any(parse_automl_job(document, loader));
+    if (type == "finetuning") return any(parse_finetuning_job(document, loader));
+    if (type == "distillation") return any(parse_distillation_job(document, loader));
     Problems problems;
     problems.add("type", document.find("type")->at,
                  "there is no kind of job '" + type.substr(0, 80) + "'" + suggestion(type, job_types()));

@@ -5,12 +5,17 @@
 #include <string_view>
 #include <variant>
 
+#include "core/spec/automl.h"
 #include "core/spec/command_job.h"
+#include "core/spec/finetuning.h"
+#include "core/spec/pipeline.h"
+#include "core/spec/spark.h"
 #include "core/spec/sweep.h"
 
 namespace lavant::spec {
 
-using JobSpec = std::variant<CommandJobSpec, SweepJobSpec>;
+using JobSpec = std::variant<CommandJobSpec, SweepJobSpec, PipelineJobSpec, SparkJobSpec, AutoMlJobSpec,
+                             FineTuningJobSpec>;
 
 // command, sweep, pipeline, spark, automl, finetuning or distillation; what it says, if it is none of them.
 std::string job_type_of(const Document& document);

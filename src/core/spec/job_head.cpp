@@ -41,7 +41,7 @@ std::string read_compute(Fields& fields, std::string_view key) {
     const std::string compute = fields.string(key);
     if (compute.empty()) return "";
     std::string name = compute.starts_with("azureml:") ? compute.substr(8) : compute;
-    if (trim(name).empty() || name.find_first_of(" <>\t\n") != std::string::npos) {
+    if (trim(name).empty() || name.find_first_of(" \t\n") != std::string::npos) {
         fields.problem(
             key,
             "'" + compute + "' is not the name of a compute; write azureml:NAME, or nothing for serverless");

@@ -1,6 +1,7 @@
 #pragma once
 // The readers of a command job's sections, shared by jobs and components. Internal to core/spec.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,11 +11,19 @@
 
 namespace lavant::spec {
 
+// Which other files are being read, so that those that name each other in a circle come to an end.
+struct Visits {
+    std::vector<std::string> open;
+    std::size_t files = 0;
+    std::size_t steps = 0;
+};
+
 struct Reading {
     const ComponentLoader& loader;
     std::string folder;  // of the file being read
     Problems& problems;
     std::vector<std::string>& beyond_azure;
+    std::shared_ptr<Visits> visits = std::make_shared<Visits>();  // of all that is read together
 };
 
 // --- paths ---
@@ -31,8 +40,10 @@ std::string read_compute(Fields& fields, std::string_view key = "compute");  // 
 std::map<std::string, std::string> read_variables(Fields& fields);
 
 // --- inputs and outputs ---
-std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading);
-std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading);
+// A pipeline's own data may be given later; a step's may be bound to its pipeline.
+enum class InputPlace { Job, Pipeline, Step };
+std::vector<InputSpec> read_inputs(Fields& fields, Reading& reading, InputPlace place = InputPlace::Job);
+std::vector<OutputSpec> read_outputs(Fields& fields, Reading& reading, InputPlace place = InputPlace::Job);
 InputSpec read_path(const Document& value, const std::string& path, Reading& reading);
 const std::vector<std::string>& asset_types();
 const std::vector<std::string>& literal_types();

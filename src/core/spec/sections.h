@@ -34,6 +34,8 @@ struct OutputSpec {
     std::string path;
     std::string asset_name;
     std::string asset_version;
+    std::string binding;        // of a step: "${{parent.outputs.x}}" instead of everything else
+    bool has_settings = false;  // something was written, not only the name
 };
 
 struct EnvironmentSpec {
