@@ -162,11 +162,13 @@ TEST(AssetArchive, OneVersionOrAll) {
 
 TEST(AssetDelete, AsksFirst) {
     World world;
-    world.server.on("DELETE " + kWorkspacePath + "/data/d/versions/1", 200, "");
+    const std::string path = "/data/d/versions/1";
+    world.server.on("GET " + kWorkspacePath + path, 200, version_json(path, "{}"));
+    world.server.on("DELETE " + kWorkspacePath + path, 200, "");
     Context context = world.terminal.context(world.server);
     EXPECT_EQ(delete_asset(world.session, context, AssetKind::Data, named("d:1"), false).error().exit,
               Exit::Usage);
-    EXPECT_TRUE(world.server.requests.empty());
+    EXPECT_EQ(world.server.requests.back().method, "GET");
     ASSERT_TRUE(delete_asset(world.session, context, AssetKind::Data, named("d:1"), true));
     EXPECT_EQ(world.err(), "deleted d:1\n");
     const auto gone = delete_asset(world.session, context, AssetKind::Data, named("other"), true);

@@ -106,12 +106,16 @@ Outcome<Exit> archive_asset(Session& session, const Console& console, AssetKind 
 Outcome<Exit> delete_asset(Session& session, Context& context, AssetKind kind, const AssetName& name,
                            bool yes) {
     const AssetWords& words = words_of(kind);
+    const bool whole = name.version.empty() && name.label.empty();
+    const std::string what = fmt::format("delete {} '{}'", words.word, printable(name.text()));
+    // Nobody is asked about what is not there.
     AssetName exact = name;
-    if (!name.label.empty()) {
+    if (whole) {
+        LAVANT_TRY_VOID(session.attempt(what, "GET", container_path(session, kind, name.name), Json()));
+    } else {
         LAVANT_TRY(const Json arm, fetch_version(session, kind, name));
-        exact = {name.name, words.to_az(arm)["version"].string(), ""};
+        exact = {name.name, words.to_az(arm)["version"].string(name.version), ""};
     }
-    const bool whole = exact.version.empty();
     const std::string shown = printable(exact.text());
     if (!yes) {
         LAVANT_TRY(const bool sure, ask(context, fmt::format("delete {} {}{}?", words.word, shown,
@@ -120,8 +124,7 @@ Outcome<Exit> delete_asset(Session& session, Context& context, AssetKind kind, c
     }
     const std::string path =
         whole ? container_path(session, kind, exact.name) : version_path(session, kind, exact);
-    LAVANT_TRY_VOID(
-        session.attempt(fmt::format("delete {} '{}'", words.word, shown), "DELETE", path, Json()));
+    LAVANT_TRY_VOID(session.attempt(what, "DELETE", path, Json()));
     context.console.err << "deleted " << shown << (whole ? " with all its versions" : "") << "\n";
     return Exit::Completed;
 }

@@ -1,11 +1,18 @@
 #include "cli/asset_tables.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "cli/blob_fetch.h"
+#include "core/model/workspace.h"
 
 namespace lavant::cli {
 namespace {
 
 using wire::Json;
+
+constexpr std::size_t kHashShown = 8;
 
 std::string text_of(const Json& value) { return value.is_null() ? "" : printable(value.scalar_text()); }
 
@@ -23,10 +30,22 @@ std::string in_short(AssetKind kind, const Json& asset) {
     return text_of(asset["type"]);
 }
 
+// A place in a datastore without what all of them begin with, and of an upload's hash only the beginning.
+std::string short_path(std::string_view path) {
+    const auto place = parse_blob_place(path);
+    if (!place) return printable(path);
+    constexpr std::string_view kUploads = "LocalUpload/";
+    std::string below = place->path;
+    const std::size_t slash = below.find('/', kUploads.size());
+    if (below.starts_with(kUploads) && slash != std::string::npos && slash > kUploads.size() + kHashShown)
+        below.replace(kUploads.size() + kHashShown, slash - kUploads.size() - kHashShown, "…");
+    return printable(place->datastore == kBlobDatastore ? below : place->datastore + ": " + below);
+}
+
 std::string where(AssetKind kind, const Json& asset) {
     if (kind == AssetKind::Component) return text_of(asset["display_name"]);
     if (kind == AssetKind::Environment) return text_of(asset["description"]);
-    return text_of(asset["path"]);
+    return short_path(asset["path"].text());
 }
 
 const char* where_title(AssetKind kind) {
@@ -95,7 +114,7 @@ void add_creation(FieldRows& rows, const Json& shown) {
 std::string render_asset_line(AssetKind kind, const Json& asset) {
     std::string line = fmt::format("{}:{}", text_of(asset["name"]), text_of(asset["version"]));
     if (const std::string what = in_short(kind, asset); !what.empty()) line += "  " + what;
-    if (kind == AssetKind::Data || kind == AssetKind::Model) line += "  " + text_of(asset["path"]);
+    if (kind == AssetKind::Data || kind == AssetKind::Model) line += "  " + where(kind, asset);
     return line + "\n";
 }
 
@@ -132,14 +151,16 @@ std::string table_of_containers(AssetKind kind, const Json& assets, int width) {
     std::vector<Column> columns = {{"NAME", Cut::Last}, {"LATEST", Cut::First}};
     if (typed) columns.push_back({"TYPE"});
     columns.push_back({"CREATED"});
-    columns.push_back({"DESCRIPTION", Cut::First});
+    const bool described = std::ranges::any_of(
+        assets.items(), [](const Json& one) { return !one["description"].text().empty(); });
+    if (described) columns.push_back({"DESCRIPTION", Cut::First});
     std::vector<std::vector<std::string>> rows;
     for (const Json& one : assets.items()) {
         std::vector<std::string>& row = rows.emplace_back();
         row = {text_of(one["name"]), text_of(one["latest_version"])};
         if (typed) row.push_back(text_of(one["type"]));
         row.push_back(created_of(one));
-        row.push_back(text_of(one["description"]));
+        if (described) row.push_back(text_of(one["description"]));
     }
     return render_table(columns, rows, width);
 }

@@ -36,8 +36,11 @@ std::string where(const Json& store) {
     for (const char* key :
          {"container_name", "file_share_name", "filesystem", "store_name", "one_lake_workspace_name"})
         if (const std::string_view text = store[key].text(); !text.empty()) {
+            // An account with a path in it is the server itself.
             const std::string account = printable(store["account_name"].text());
-            return account.empty() ? printable(text) : account + "/" + printable(text);
+            return account.empty() || account.find('/') != std::string::npos
+                       ? printable(text)
+                       : account + "/" + printable(text);
         }
     return {};
 }

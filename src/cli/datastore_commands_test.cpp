@@ -76,8 +76,8 @@ TEST(DatastoreList, SaysWhereFilesLie) {
             kLocal + "]}");
     ASSERT_TRUE(list_datastores(world.session, world.terminal.console(), 0, {}));
     EXPECT_EQ(world.terminal.out.str(),
-              "NAME                TYPE        DEFAULT  WHERE                       DESCRIPTION\n"
-              "workspaceblobstore  azure_blob  yes      h:1/storage/a/azureml-blo…\n"
+              "NAME                TYPE        DEFAULT  WHERE              DESCRIPTION\n"
+              "workspaceblobstore  azure_blob  yes      azureml-blobstore\n"
               "team                local                /data/team\n");
 }
 

@@ -40,13 +40,6 @@ std::string capitalised(std::string_view word) {
     return text;
 }
 
-std::string camel(std::string_view snake) {
-    std::string out;
-    for (const std::string_view word : split(snake, '_'))
-        out += out.empty() ? std::string(word) : capitalised(word);
-    return out;
-}
-
 // "2026-01-31T10:00:00" travels with a blank.
 std::string wire_time(const std::string& written) {
     if (written.size() < 16) return written;
@@ -152,6 +145,13 @@ Json action_of(const spec::ScheduleSpec& spec, Json job) {
 
 }  // namespace
 
+std::string camel_case(std::string_view snake) {
+    std::string out;
+    for (const std::string_view word : split(snake, '_'))
+        out += out.empty() ? std::string(word) : capitalised(word);
+    return out;
+}
+
 Json with_camel_keys(const Json& value) {
     if (value.is_array()) {
         Json list = Json::array();
@@ -160,7 +160,7 @@ Json with_camel_keys(const Json& value) {
     }
     if (!value.is_object()) return value;
     Json out = Json::object();
-    for (const auto& [key, member] : value.members()) out.set(camel(key), with_camel_keys(member));
+    for (const auto& [key, member] : value.members()) out.set(camel_case(key), with_camel_keys(member));
     return out;
 }
 

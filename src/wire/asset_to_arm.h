@@ -3,6 +3,7 @@
 // them: those that Azure's client sends.
 
 #include <string>
+#include <string_view>
 
 #include "core/spec/asset.h"
 #include "core/spec/datastore.h"
@@ -22,6 +23,7 @@ Json to_arm_datastore(const spec::DatastoreSpec& spec);
 // `job` is the definition of the job that is made each time, null for other actions.
 Json to_arm_schedule(const spec::ScheduleSpec& spec, Json job);
 
+std::string camel_case(std::string_view words);  // "time_zone" is "timeZone"
 // For what came from a file in the words of files: maps with their keys in camel case, all the way down.
 Json with_camel_keys(const Json& value);
 

@@ -46,7 +46,7 @@ constexpr FileFlag kData[] = {
 constexpr FileFlag kModel[] = {
     {"-p,--path", "path", "local file or folder, azureml://datastores/… or azureml://jobs/…", "PATH"},
     {"-t,--type", "type", "custom_model (if left out), mlflow_model or triton_model", "TYPE"},
-    {"--stage", "stage", "Development, Production, ...", "TEXT"},
+    {"-s,--stage", "stage", "Development, Production, ...", "TEXT"},
 };
 
 struct Family {
@@ -65,7 +65,7 @@ constexpr Family kFamilies[] = {
      "net"},
     {AssetKind::Environment, "environments by name and version",
      "lavant environment create -f env.yml\nlavant environment create --name torch --image python:3.12 "
-     "--conda-file conda.yml",
+     "-c conda.yml",
      "torch"},
     {AssetKind::Component, "components by name and version", "lavant component create -f train.yml", "train"},
 };
