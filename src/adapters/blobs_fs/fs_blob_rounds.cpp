@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -15,6 +17,7 @@ using ports::BlobInfo;
 namespace {
 
 constexpr std::size_t kRoundMax = 256;
+constexpr auto kPatienceMax = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -35,30 +38,42 @@ FsBlobStore::~FsBlobStore() {
 
 void FsBlobStore::put_later(ports::BlobPut put, std::function<void(Result<BlobInfo>)> done) {
     if (!gathering_) return done(this->put(put));
-    bool was_idle = false;
+    bool wake = false;
     {
         const std::lock_guard lock(gathering_->mutex);
-        was_idle = gathering_->waiting.empty();
+        wake = gathering_->waiting.empty();
         gathering_->waiting.push_back({std::move(put), std::move(done)});
+        wake = wake || gathering_->waiting.size() == gathering_->expected;
     }
-    if (was_idle) gathering_->come.notify_one();
+    if (wake) gathering_->come.notify_one();
 }
 
+// Those who were answered together come again at almost the same time. To wait a moment for all of them costs
+// less than a round for the first alone, for which the others would wait.
 void FsBlobStore::run_rounds() {
+    using Clock = std::chrono::steady_clock;
     std::vector<Waiting> round;
+    Clock::duration patience{};
     while (true) {
         {
             std::unique_lock lock(gathering_->mutex);
-            gathering_->come.wait(lock, [this] { return gathering_->ends || !gathering_->waiting.empty(); });
+            const auto has = [this](std::size_t count) {
+                return gathering_->ends || gathering_->waiting.size() >= count;
+            };
+            gathering_->come.wait(lock, [&] { return has(1); });
             if (gathering_->waiting.empty()) return;
+            gathering_->come.wait_for(lock, patience, [&] { return has(gathering_->expected); });
             std::swap(round, gathering_->waiting);
+            gathering_->expected = round.size();
         }
+        const Clock::time_point begun = Clock::now();
         for (std::size_t from = 0; from < round.size(); from += kRoundMax) {
             std::vector<Waiting> part;
             for (std::size_t i = from; i < std::min(round.size(), from + kRoundMax); ++i)
                 part.push_back(std::move(round[i]));
             commit_round(part);
         }
+        patience = std::min<Clock::duration>(kPatienceMax, (Clock::now() - begun) / 2);
         round.clear();
     }
 }

@@ -42,6 +42,7 @@ struct FsBlobStore::Gathering {
     std::mutex mutex;  // guards what follows but the thread
     std::condition_variable come;
     std::vector<Waiting> waiting;
+    std::size_t expected = 1;  // as many as were in the last round
     bool ends = false;
     std::thread thread;
 };
