@@ -225,7 +225,7 @@ def test_download(ml, write, tmp_path):
     ml.components.create_or_update(load_component(path))
     ml.components.download(path.stem, download_path=tmp_path / "got", version="1")
     got = tree(tmp_path / "got")
-    assert any(name.endswith(".yml") for name in got) and any(name.endswith("main.py") for name in got), list(got)
+    assert any(name.endswith((".yml", ".yaml")) for name in got) and any(name.endswith("main.py") for name in got), list(got)
 
 
 def test_validate(ml, write):
