@@ -40,11 +40,11 @@ constexpr FileFlag kNamedComponent[] = {
     {"--display-name", "display_name", "name that is shown", "TEXT"},
 };
 constexpr FileFlag kData[] = {
-    {"-p,--path", "path", "local file or folder, or azureml://datastores/…", "PATH"},
+    {"-p,--path", "path", "local file or folder, or azureml://datastores/...", "PATH"},
     {"-t,--type", "type", "uri_file, uri_folder (if left out) or mltable", "TYPE"},
 };
 constexpr FileFlag kModel[] = {
-    {"-p,--path", "path", "local file or folder, azureml://datastores/… or azureml://jobs/…", "PATH"},
+    {"-p,--path", "path", "local file or folder, azureml://datastores/... or azureml://jobs/...", "PATH"},
     {"-t,--type", "type", "custom_model (if left out), mlflow_model or triton_model", "TYPE"},
     {"-s,--stage", "stage", "Development, Production, ...", "TEXT"},
 };
