@@ -262,8 +262,8 @@ Outcome<Exit> create_job_from(Context& context, const ServerChoice& choice, cons
 Outcome<Exit> rerun_job(Session& session, Context& context, const RerunOptions& options,
                         const Output& output) {
     LAVANT_TRY(const Json arm, session.get(session.job_path(options.of)));
-    if (arm.get("properties.jobType").text() != "Command")
-        return rerun_other_kind(session, context, arm, options, output);
+    const std::string_view kind = arm.get("properties.jobType").text();
+    if (!kind.empty() && kind != "Command") return rerun_other_kind(session, context, arm, options, output);
     const std::string text = wire::to_job_file(wire::to_az_job(arm)).to_yaml();
     LAVANT_TRY(JobSpec job, users_to_mend(wire::load_foreign_job_text(text, "job '" + options.of + "'",
                                                                       options.settings)));

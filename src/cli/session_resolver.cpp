@@ -187,8 +187,11 @@ Outcome<std::string> SessionResolver::id_of(const char* kind, const std::string&
     const bool labelled = mark == std::string::npos || reference[mark] == '@';
     if (labelled) {
         if (!version.empty() && version != "latest" && version != "default") return reference;
-        LAVANT_TRY(const Json known, session_.get(container));
-        version = known.get("properties.latestVersion").string();
+        const auto known = session_.get(container);
+        if (!known && known.error().error.code != ErrorCode::NotFound)
+            return tl::make_unexpected(known.error());
+        // What is not registered may be one that the server knows by itself.
+        version = known ? known->get("properties.latestVersion").string() : "";
         if (version.empty()) return reference;
     }
     return container + "/versions/" + percent_encode(version);
