@@ -13,7 +13,7 @@ fi
 mkdir -p build/results
 
 flows() {  # flows RELEASE INTERPRETER
-    "$2" -m pytest tests/conformance/sdk -q -p no:cacheprovider --show-capture=no "${short[@]}" \
+    "$2" -m pytest tests/conformance/sdk -q -p no:cacheprovider --show-capture=no --tb=native "${short[@]}" \
         --junitxml="build/results/flows-$1.xml" "${@:3}" >"build/results/flows-$1.txt" 2>&1
 }
 

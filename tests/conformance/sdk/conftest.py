@@ -35,7 +35,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Flows that wait for a part of the server that is not there yet: pending.txt, `file::test  why` in each line."""
+    """Flows that wait for a part of the server that is not there yet: pending.txt."""
     path = HERE / "pending.txt"
     if not path.is_file() or os.environ.get("LAVANT_FLOWS_PENDING") == "run":
         return
@@ -49,7 +49,8 @@ def pytest_collection_modifyitems(config, items):
                 continue
             pending[rest if at else name] = why.strip()
     for item in items:
-        why = pending.get(item.nodeid) or pending.get(item.nodeid.partition("[")[0])
+        name = item.nodeid.rpartition("/")[2] if "[" not in item.nodeid else item.nodeid.partition("[")[0].rpartition("/")[2]
+        why = pending.get(name)
         if why:
             item.add_marker(pytest.mark.xfail(reason=why, strict=False))
 
