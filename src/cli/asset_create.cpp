@@ -8,9 +8,12 @@
 
 #include "base/text.h"
 #include "cli/asset_tables.h"
+#include "cli/session_resolver.h"
 #include "cli/upload.h"
 #include "core/spec/asset.h"
+#include "core/spec/component.h"
 #include "wire/asset_to_arm.h"
+#include "wire/component_to_arm.h"
 #include "wire/job_file.h"
 
 namespace lavant::cli {
@@ -23,7 +26,8 @@ constexpr int kVersionAttempts = 5;
 
 // What was read, before a server is looked for.
 struct Prepared {
-    std::variant<spec::AssetSpec, spec::EnvironmentFile> spec;
+    std::variant<spec::AssetSpec, spec::EnvironmentFile, spec::ComponentSpec> spec;
+    Snapshots code;  // that a component sends
     std::string name;
     std::string version;
     std::vector<std::string> warnings;
@@ -34,20 +38,39 @@ const std::vector<std::string>& path_keys() {
     return keys;
 }
 
+Outcome<Prepared> prepare_component(const Console& console, const wire::SpecFile& file) {
+    LAVANT_TRY(spec::ComponentSpec read,
+               users_to_mend(spec::parse_component(file.root, wire::disk_loader(file.folder)), file.label));
+    if (const std::string problem = spec::asset_name_problem(read.name); !problem.empty())
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("cannot register the component: its name {}", printable(problem)));
+    const auto make_body = [&read](wire::Resolver& resolver) {
+        return wire::to_arm_component(read, wire::ComponentUse::Named, resolver);
+    };
+    LAVANT_TRY(Snapshots code, read_code_folders(make_body, console));
+    Prepared prepared;
+    prepared.name = read.name;
+    prepared.version = read.version;
+    prepared.spec = std::move(read);
+    prepared.code = std::move(code);
+    return prepared;
+}
+
 Outcome<Prepared> prepare(const Context& context, AssetKind kind, const FileOptions& options) {
     const std::string what = fmt::format("{} file", words_of(kind).article);
     LAVANT_TRY(const wire::SpecFile file, read_file_options(context, options, what, path_keys()));
+    if (kind == AssetKind::Component) return prepare_component(context.console, file);
     const spec::ComponentLoader loader = wire::disk_loader(file.folder);
     if (kind == AssetKind::Environment) {
         LAVANT_TRY(spec::EnvironmentFile read,
                    users_to_mend(spec::parse_environment_file(file.root, loader), file.label));
-        return Prepared{read, read.environment.name, read.environment.version, read.warnings};
+        return Prepared{read, {}, read.environment.name, read.environment.version, read.warnings};
     }
     LAVANT_TRY(spec::AssetSpec read,
                users_to_mend(kind == AssetKind::Data ? spec::parse_data(file.root, loader)
                                                      : spec::parse_model(file.root, loader),
                              file.label));
-    return Prepared{read, read.name, read.version, read.warnings};
+    return Prepared{read, {}, read.name, read.version, read.warnings};
 }
 
 // A model's place is written out whole, as azure-ai-ml does.
@@ -55,6 +78,18 @@ std::string whole_uri(const Session& session, const std::string& uri) {
     const WorkspaceName& name = session.address().workspace;
     return fmt::format("azureml://subscriptions/{}/resourcegroups/{}/workspaces/{}/{}", name.subscription,
                        name.resource_group, name.name, uri.substr(std::string_view("azureml://").size()));
+}
+
+// With code and environment on the server, or without one as the file says it.
+Outcome<Json> component_body(Session* session, Context& context, const Prepared& prepared) {
+    const auto& component = std::get<spec::ComponentSpec>(prepared.spec);
+    if (session == nullptr) {
+        wire::Resolver nobody;
+        LAVANT_TRY(Json body, wire::to_arm_component(component, wire::ComponentUse::Named, nobody));
+        return body;
+    }
+    SessionResolver resolver(*session, context.crypto, context.console, prepared.code);
+    return resolver.outcome(wire::to_arm_component(component, wire::ComponentUse::Named, resolver));
 }
 
 // Local paths go up first; without an uploader the body says them as they were written.
@@ -123,13 +158,17 @@ Outcome<Exit> create_asset(Context& context, const ServerChoice& choice, AssetKi
     const Console& console = context.console;
     LAVANT_TRY(const Prepared prepared, prepare(context, kind, options));
     say_warnings(console, prepared.warnings);
+    const auto make_body = [&](Session* session, Uploader* uploader) {
+        return kind == AssetKind::Component ? component_body(session, context, prepared)
+                                            : body_of(session, uploader, kind, prepared);
+    };
     if (options.dry_run) {
-        LAVANT_TRY(const Json body, body_of(nullptr, nullptr, kind, prepared));
+        LAVANT_TRY(const Json body, make_body(nullptr, nullptr));
         return print_body(body, console, output);
     }
     LAVANT_TRY(Session session, connect(context, choice));
     Uploader uploader(session, context.crypto, &console);
-    LAVANT_TRY(const Json body, body_of(&session, &uploader, kind, prepared));
+    LAVANT_TRY(const Json body, make_body(&session, &uploader));
     LAVANT_TRY(const Json made, put_version(session, kind, prepared, body));
     const Json asset = words_of(kind).to_az(made);
     LAVANT_TRY_VOID(print(asset, output, console, [&] { return render_asset_line(kind, asset); }));

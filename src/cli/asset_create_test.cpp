@@ -179,6 +179,23 @@ TEST_F(AssetCreate, WhatIsWrongWithAFileStartsNothing) {
     EXPECT_EQ(create(AssetKind::Data, {.settings = {"x"}}).error().exit, Exit::Usage);
 }
 
+TEST_F(AssetCreate, AComponentBringsItsCode) {
+    write("src/train.py", "print(1)");
+    const std::string file =
+        write("train.yml",
+              "type: command\nname: train\ncode: src\nenvironment: azureml:base:1\n"
+              "command: python train.py --n ${{inputs.n}}\ninputs: {n: {type: integer}}\n");
+    const auto dry = create(AssetKind::Component, {.file = file, .dry_run = true}, Format::Json);
+    ASSERT_TRUE(dry) << dry.error().error.message;
+    const wire::Json body = *wire::parse_json(terminal_.out.str());
+    EXPECT_EQ(body.get("properties.componentSpec.command").text(), "python train.py --n ${{inputs.n}}");
+    EXPECT_EQ(body.get("properties.componentSpec.inputs.n.type").text(), "integer");
+    EXPECT_FALSE(body.get("properties.isAnonymous").boolean(true));
+    std::filesystem::remove_all(folder_ + "/src");
+    EXPECT_EQ(create(AssetKind::Component, {.file = file}).error().exit, Exit::Usage);
+    EXPECT_TRUE(server_.requests.empty());
+}
+
 TEST_F(AssetCreate, ValidateNeedsNoServer) {
     Context made = context();
     const auto valid = validate_asset(made, AssetKind::Environment,

@@ -27,6 +27,12 @@ std::string path_of(const Session& session, AssetKind kind, const Json& arm) {
     return version_path(session, kind, {asset["name"].string(), asset["version"].string(), ""});
 }
 
+// A component's words stand in its own specification, in the spelling of its file.
+void set_words_of_component(Json& component, const std::string& path, const std::string& value) {
+    if (path == "description" || path == "display_name") component.set(path, value);
+    if (path.starts_with("tags.")) component.member("tags").set(path.substr(5), value);
+}
+
 }  // namespace
 
 Outcome<std::pair<std::string, std::string>> split_setting(const std::string& setting) {
@@ -69,6 +75,8 @@ Outcome<Exit> update_asset(Session& session, const Console& console, AssetKind k
         const bool stage = kind == AssetKind::Model && path == "stage";
         if (stage) properties.set("stage", value);
         const bool named = path == "display_name" && kind != AssetKind::Component;
+        if (kind == AssetKind::Component)
+            set_words_of_component(properties.member("componentSpec"), path, value);
         if (!stage && (named || !set_words_about(properties, path, value)))
             return stop(
                 Exit::Usage, ErrorCode::InvalidArgument,

@@ -60,6 +60,7 @@ FILES = {
     "data": ("name: d\ntype: uri_file\npath: https://example.com/a.csv\n", "name: d\ntype: uri_fil\n"),
     "model": ("name: m\npath: azureml://datastores/workspaceblobstore/paths/m\n", "nam: m\npath: nowhere\n"),
     "environment": ("name: e\nimage: python:3.12\n", "name: e\n"),
+    "component": ("name: c\ntype: command\ncommand: echo\nenvironment: azureml:base:1\n", "name: c\ntype: command\n"),
     "datastore": ("name: s\ntype: azure_blob\naccount_name: a\ncontainer_name: c\n", "name: s\ntype: azure_blob\n"),
     "schedule": ("name: s\ntrigger: {type: cron, expression: '0 3 * * *'}\ncreate_job: azureml:old\n",
                  "name: s\ntrigger: {type: cron, expression: '0 3 * *'}\ncreate_job: azureml:old\n"),

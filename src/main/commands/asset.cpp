@@ -211,10 +211,8 @@ void add_asset_families(CommandLine& line) {
         const std::string_view all = family.example;
         CLI::App& parent = CommandLine::add_family(line.root(), word, family.about,
                                                    std::string(all.substr(0, all.find('\n'))));
-        if (family.kind != AssetKind::Component) {
-            add_create(line, parent, family);
-            add_validate(line, parent, family);
-        }
+        add_create(line, parent, family);
+        add_validate(line, parent, family);
         add_looks(line, parent, family);
         add_edits(line, parent, family);
         if (family.kind == AssetKind::Model) add_download(line, parent);
