@@ -97,7 +97,7 @@ def normal(text):
     text = re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", text)
     text = re.sub(r"\b\d+(\.\d+)?( of \d+(\.\d+)?)? ?(ms|s|min|h|GiB|MiB|%|vCPUs|GPUs)", r"N \4", text)
     text = re.sub(r"\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b", "FINGERPRINT", text)
-    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d(T[\d:.]+Z| [\d:]{8})", "TIME", text)
     text = re.sub(r"^(pid|version|nodes|jobs \w+) +\S+", r"\1 N", text, flags=re.M)
     return " ".join(text.split())
 

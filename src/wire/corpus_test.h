@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ struct Expectation {
 
 inline std::string corpus_folder() {
     const char* named = std::getenv("LAVANT_CORPUS");
-    return named != nullptr ? named : LAVANT_SOURCE_DIR "/../shared/corpus";
+    // Its true name: code folders are told by it.
+    return std::filesystem::weakly_canonical(named != nullptr ? named
+                                                              : LAVANT_SOURCE_DIR "/../shared/corpus");
 }
 
 inline constexpr std::size_t kFileMost = 4U << 20;
