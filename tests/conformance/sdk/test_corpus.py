@@ -188,6 +188,14 @@ def test_both_clients_store_the_same(path, examples, by_sdk, server, uniq, monke
             register(ws, one)
     name = uniq("corpus")
     monkeypatch.chdir(file.parent)
+    try:
+        compare(file, name, by_sdk, server)
+    finally:  # what they would do is not asked here, and they must not be in the way of others
+        for ws in ("sdk", "cli"):
+            raw("POST", f"{workspace(ws)}/jobs/{name}/cancel", expect=None)
+
+
+def compare(file, name, by_sdk, server):
     job = load_job(file)
     job.name = name
     refused = None

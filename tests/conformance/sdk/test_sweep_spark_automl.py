@@ -147,7 +147,9 @@ def test_spark_with_dynamic_allocation_and_files(ml, tmp_path):
                 executor_instances=2, py_files=["b.py"], jars=["a.jar"], files=["c.txt"], conf={"spark.x": "1"},
                 resources=SparkResourceConfiguration(instance_type="standard_e4s_v3", runtime_version="3.4"))
     got = ml.jobs.get(ml.jobs.create_or_update(job).name)
-    assert got.py_files == ["b.py"] and got.jars == ["a.jar"] and got.files == ["c.txt"]
+    # Neither release reads them back into the entity.
+    kept = raw("GET", got.id).json()["properties"]
+    assert kept["pyFiles"] == ["b.py"] and kept["jars"] == ["a.jar"] and kept["files"] == ["c.txt"]
     assert str(got.conf["spark.x"]) == "1"
 
 
@@ -269,7 +271,8 @@ def test_finetuning_is_stored_or_refused_clearly(ml, tmp_path):
     finetuning = pytest.importorskip("azure.ai.ml.finetuning")
     job = finetuning.create_finetuning_job(
         model="azureml://registries/azureml-meta/models/Llama-2-7b/versions/1", task="chatCompletion",
-        training_data=Input(type="uri_file", path="azureml://datastores/workspaceblobstore/paths/t.jsonl"), output_model_name_prefix="ft")
+        training_data="azureml://datastores/workspaceblobstore/paths/t.jsonl",
+        validation_data="azureml://datastores/workspaceblobstore/paths/v.jsonl", output_model_name_prefix="ft")
     try:
         made = ml.jobs.create_or_update(job)
     except HttpResponseError as refused:
