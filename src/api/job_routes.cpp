@@ -144,10 +144,8 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     const auto page = static_cast<std::size_t>(top == 0 ? limits::kListPage
                                                         : std::min<std::int64_t>(top, limits::kListPage));
     query.limit = static_cast<int>(page) + 1;  // one more tells whether there is a next page
-    LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
-    if (!schedule.empty()) {
-        LAVANT_TRY(jobs, list_scheduled(context, query, schedule));
-    }
+    LAVANT_TRY(auto jobs, schedule.empty() ? context.ports.reader.list_jobs(query)
+                                           : list_scheduled(context, query, schedule));
     const bool more = jobs.size() > page && (top == 0 || top > static_cast<std::int64_t>(page));
     if (jobs.size() > page) jobs.resize(page);
     std::string body = R"({"value":[)";

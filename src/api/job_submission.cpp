@@ -77,7 +77,6 @@ Result<void> add_container(Context& context, const std::string& datastore, Launc
 
 struct Lineage {
     std::vector<LineageEdge> edges;
-    std::string job;
 
     void add(LineageEdge edge, const Launch& launch, const std::string& port) {
         if (edge.kind.empty()) return;

@@ -18,7 +18,7 @@ struct Disk {
 
     spec::ComponentLoader loader() const {
         spec::ComponentLoader loader;
-        loader.folder = "/work";
+        loader.folder = "/project";
         loader.kind_of = [this](const std::string& path) {
             std::string bare = path;
             while (bare.ends_with('/')) bare.pop_back();
@@ -40,12 +40,12 @@ struct Disk {
     }
 };
 
-const Disk kDisk{{{"/work/d/a.csv", "1"},
-                  {"/work/one.csv", "1"},
-                  {"/work/table/MLTable", "paths:\n- file: ./x.csv\n- pattern: ./*.parquet\n"},
-                  {"/work/conda.yml", "name: x\nchannels: [conda-forge]\n"},
-                  {"/work/context/Dockerfile", "FROM python"},
-                  {"/work/job.yml", "type: pipeline\ninputs: {a: 1, b: 2}\njobs: {}\n"}}};
+const Disk kDisk{{{"/project/d/a.csv", "1"},
+                  {"/project/one.csv", "1"},
+                  {"/project/table/MLTable", "paths:\n- file: ./x.csv\n- pattern: ./*.parquet\n"},
+                  {"/project/conda.yml", "name: x\nchannels: [conda-forge]\n"},
+                  {"/project/context/Dockerfile", "FROM python"},
+                  {"/project/job.yml", "type: pipeline\ninputs: {a: 1, b: 2}\njobs: {}\n"}}};
 
 spec::Document yaml(std::string_view text) {
     auto document = parse_yaml(text, "test");
@@ -65,13 +65,13 @@ std::string problems(const Result<T>& parsed) {
 auto data_file(std::string_view text) { return spec::parse_data(yaml(text), kDisk.loader()); }
 auto model(std::string_view text) { return spec::parse_model(yaml(text), kDisk.loader()); }
 auto environment(std::string_view text) { return spec::parse_environment_file(yaml(text), kDisk.loader()); }
-auto datastore(std::string_view text) { return spec::parse_datastore(yaml(text), "/work"); }
+auto datastore(std::string_view text) { return spec::parse_datastore(yaml(text), "/project"); }
 auto schedule(std::string_view text) { return spec::parse_schedule(yaml(text), kDisk.loader()); }
 
 TEST(DataFile, LocalAndRemotePathsAreKeptApart) {
     const auto local = data_file("name: d\npath: d\nversion: 3\ntags: {a: b}\n");
     ASSERT_TRUE(local) << problems(local);
-    EXPECT_EQ(local->local_path, "/work/d");
+    EXPECT_EQ(local->local_path, "/project/d");
     EXPECT_EQ(local->type, "uri_folder");
     EXPECT_EQ(local->version, "3");
     const Json body = to_arm_data(*local, "azureml://datastores/x/paths/y/");
@@ -87,7 +87,7 @@ TEST(DataFile, AllProblemsAreReportedAtOnceWithTheirLines) {
     EXPECT_EQ(problems(data_file("nam: d\ntype: uri_fil\npath: missing\nversion: 'a b'\n")),
               "nam@1: unknown key; did you mean 'name'?\n"
               "type@2: cannot be 'uri_fil'; did you mean 'uri_file'?\n"
-              "path@3: there is no file or folder 'missing' (looked for /work/missing)\n"
+              "path@3: there is no file or folder 'missing' (looked for /project/missing)\n"
               "version@4: 'a b' cannot be a version: use letters, digits, '-', '_' and '.', and begin with a "
               "letter or digit\n");
     EXPECT_EQ(problems(data_file("{}\n")),
@@ -154,7 +154,7 @@ TEST(EnvironmentFile, TheCondaFileStandsInTheBody) {
 TEST(EnvironmentFile, ItsProblemsAreReportedTogether) {
     EXPECT_EQ(problems(environment("image: python\nconda_file: nope.yml\nversion: 'a/b'\nfoo: 1\n")),
               "name@1: is missing; it is what others find it by\n"
-              "conda_file@2: there is no file 'nope.yml' (looked for /work/nope.yml)\n"
+              "conda_file@2: there is no file 'nope.yml' (looked for /project/nope.yml)\n"
               "version@3: 'a/b' cannot be a version: use letters, digits, '-', '_' and '.', and begin with a "
               "letter or digit\n"
               "foo@4: unknown key; known here: name, version, description, tags, image, os_type, conda_file, "
@@ -192,7 +192,7 @@ TEST(DatastoreFile, EveryTypeMakesItsBody) {
     EXPECT_EQ(to_arm_datastore(*lake).get("properties.artifact.artifactName").text(), "n");
     const auto local = datastore("name: mine\ntype: local\npath: data\n");
     ASSERT_TRUE(local) << problems(local);
-    EXPECT_EQ(to_arm_datastore(*local).get("properties.lavant.path").text(), "/work/data");
+    EXPECT_EQ(to_arm_datastore(*local).get("properties.lavant.path").text(), "/project/data");
 }
 
 TEST(DatastoreFile, ProblemsSayNoSecret) {
@@ -223,7 +223,7 @@ TEST(ScheduleFile, TriggersMakeTheirBodies) {
         "create_job: job.yml\n");
     ASSERT_TRUE(weekly) << problems(weekly);
     ASSERT_TRUE(weekly->job);
-    EXPECT_EQ(weekly->job_folder, "/work");
+    EXPECT_EQ(weekly->job_folder, "/project");
     EXPECT_EQ(to_arm_schedule(*weekly, Json::object()).get("properties.trigger").dump(),
               R"({"triggerType":"Recurrence","timeZone":"UTC","frequency":"week","interval":2,)"
               R"("schedule":{"hours":[3],"minutes":[0,30],"weekDays":["monday"]}})");
@@ -248,7 +248,7 @@ TEST(ScheduleFile, ProblemsAreReportedTogether) {
                                 "  start_time: tomorrow\ncreate_job: nope.yml\n")),
               "trigger.expression@4: has 4 parts; five are needed: minute hour day month weekday\n"
               "trigger.start_time@5: 'tomorrow' is no time; write it as \"2026-01-31T10:00:00\"\n"
-              "create_job@6: there is no file '/work/nope.yml'\n");
+              "create_job@6: there is no file '/project/nope.yml'\n");
     EXPECT_EQ(problems(schedule("name: s\ntrigger: {type: recurrence, schedule: {hours: 24, minutes: 0}}\n")),
               "create_job@1: is missing; name the job file, or azureml:NAME\n"
               "trigger.frequency@2: is missing; as day or week\n"
