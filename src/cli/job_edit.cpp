@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/ask.h"
+#include "cli/asset_commands.h"
 #include "cli/job_commands.h"
 #include "wire/az_job.h"
 
@@ -10,22 +11,6 @@ namespace lavant::cli {
 namespace {
 
 using wire::Json;
-
-// One "path=value" into the ARM body; false if that part of a job is fixed.
-bool apply(Json& properties, std::string_view path, std::string_view value) {
-    if (path == "display_name") {
-        properties.set("displayName", value);
-    } else if (path == "description") {
-        properties.set("description", value);
-    } else if (path.starts_with("tags.") && path.size() > 5) {
-        properties.member("tags").set(path.substr(5), value);
-    } else if (path.starts_with("properties.") && path.size() > 11) {
-        properties.member("properties").set(path.substr(11), value);
-    } else {
-        return false;
-    }
-    return true;
-}
 
 Outcome<Json> put_edited(Session& session, const std::string& name, const Json& properties) {
     return session.put(session.job_path(name), Json::object({{"properties", properties}}));
@@ -44,7 +29,7 @@ Outcome<Exit> update_job(Session& session, const Console& console, const std::st
                 Exit::Usage, ErrorCode::InvalidArgument,
                 "cannot use --set " + setting + ": write it as path=value, like --set tags.team=vision");
         const std::string_view path = std::string_view(setting).substr(0, equals);
-        if (!apply(properties, path, std::string_view(setting).substr(equals + 1)))
+        if (!set_words_about(properties, path, std::string_view(setting).substr(equals + 1)))
             return stop(
                 Exit::Usage, ErrorCode::InvalidArgument,
                 fmt::format("cannot change '{0}' of a job that exists: only display_name, description, "
