@@ -38,6 +38,7 @@ namespace {
 
 // A body that is going to be refused is still read if it is small, so that the client gets the reason.
 constexpr std::uint64_t kRefusedBodyBytes = 64U << 10;
+constexpr std::int64_t kBlobInMemoryBytes = 64 << 10;  // a larger one is written to the disk as it comes
 
 // In the path of ARM's routes, in a header of ours; nullopt: the default one.
 Result<std::optional<WorkspaceName>> named_workspace(const Call& call) {
@@ -101,7 +102,9 @@ ports::BodyPlan Api::plan_body(const ports::HttpRequest& head) {
     if (head.method != "PUT" || !may_upload(context_, head, match.params)) return {kRefusedBodyBytes, false};
     const bool is_list = head.query_value("comp") == "blocklist" || head.query_value("comp") == "metadata";
     if (is_list) return {limits::kJsonBytes, false};
-    return {Meter::body_bytes(storage_caller(head), limits::kBlobPutBytes), true};
+    const auto length = parse_integer(head.header("Content-Length"));
+    const bool to_file = !length || *length > kBlobInMemoryBytes;
+    return {Meter::body_bytes(storage_caller(head), limits::kBlobPutBytes), to_file};
 }
 
 // Whose a request to storage is: a bearer's, or nobody's where a signature speaks for itself.

@@ -72,12 +72,16 @@ tl::expected<std::string, HttpResponse> checked_md5(Context& context, const port
     return made;
 }
 
-// The body as a file: a body that came in memory (an empty one) is written out first.
+// The body as a file: one that came in memory is written out first. Not synced: whoever keeps it does that.
 Result<std::string> body_as_file(Context& context, const ports::HttpRequest& request) {
     if (!request.body_file.empty()) return request.body_file;
     std::string path =
         context.ports.blobs.temporary_folder() + "/body-" + to_hex(context.ports.crypto.random_bytes(12));
-    LAVANT_TRY_VOID(write_file_atomically(path, request.body));
+    LAVANT_TRY(const Fd file, open_file(path, O_WRONLY | O_CREAT | O_EXCL));
+    if (auto written = write_all(file.get(), request.body); !written) {
+        ::unlink(path.c_str());
+        return fail(written.error());
+    }
     return path;
 }
 
@@ -148,10 +152,9 @@ void put_whole(Context& context, const SharedBlobCall& call) {
     if (!metadata) return respond(metadata.error());
     const auto md5 = checked_md5(context, request, true);
     if (!md5) return respond(md5.error());
-    const auto source = body_as_file(context, request);
-    if (!source) return respond(storage_error(source.error()));
     const auto refused = std::make_shared<std::optional<HttpResponse>>();
-    ports::BlobPut put{call->container(), call->blob(), *source, {}};
+    ports::BlobPut put{call->container(), call->blob(), request.body_file, {}};
+    put.bytes = request.body;
     put.facts = {std::move(*metadata), properties_of(request, true)};
     if (!md5->empty()) put.facts.properties.try_emplace(ports::kMd5Property, *md5);
     put.check = make_check(call, refused);

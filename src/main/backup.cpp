@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/blobs_fs/facts.h"
 #include "adapters/sql/copy.h"
 #include "base/tar.h"
 #include "base/text.h"
@@ -19,6 +20,7 @@
 #include "main/data_folder.h"
 #include "main/system_clock.h"
 #include "main/version.h"
+#include "wire/codec.h"
 #include "wire/json.h"
 
 namespace lavant {
@@ -29,6 +31,7 @@ using cli::Exit;
 using cli::Outcome;
 
 constexpr std::size_t kPiece = 256U << 10;
+constexpr std::string_view kBlobs = "blobs/";
 constexpr auto kToldEvery = std::chrono::seconds(5);
 
 // Removes a file or folder that only the work at hand needs, however that ends.
@@ -85,7 +88,7 @@ class Packer {
         LAVANT_TRY_VOID(done);
         note(name, digest);
         tell();
-        return {};
+        return add_facts(file.get(), name);
     }
 
     // Names of folders right below that are left out.
@@ -113,6 +116,16 @@ class Packer {
     std::size_t files() const { return files_; }
 
  private:
+    // What a file system keeps with a blob has no place in the archive: it becomes the blob's side file.
+    Result<void> add_facts(int file, const std::string& name) {
+        const auto kept = blobs::kept_with_file(file);
+        if (!name.starts_with(kBlobs) || !kept || kept->empty()) return {};
+        const std::size_t slash = name.find('/', kBlobs.size());
+        if (slash == std::string::npos) return {};
+        const std::string container = name.substr(kBlobs.size(), slash - kBlobs.size());
+        return add_text(std::string(kBlobs) + blobs::Sidecars::path_of(container, name.substr(slash + 1)),
+                        wire::encode(*kept));
+    }
     void note(const std::string& name, const std::string& digest) {
         manifest_ += to_hex(digest) + " " + name + "\n";
         ++files_;

@@ -63,10 +63,11 @@ struct BlockList {
 struct BlobPut {
     std::string container;
     std::string name;
-    std::string source;
+    std::string source;  // a file, which goes into its place
     BlobFacts facts;
     bool only_if_absent = false;
     BlobCheck check = {};
+    std::string bytes = {};  // the content where there is no source
 };
 
 struct BlobPage {

@@ -14,6 +14,23 @@ from conftest import DEADLINE_S, clean_environment, run, wait_for
 from test_life import ARM, arm
 
 
+def blob_call(server, method, headers=None, **options):
+    """On one blob of the workspace, with the key of the owner."""
+    return requests.request(method, f"{server.url}/storage/acct/azureml-blobstore/folder/a%20page", verify=server.ca,
+                            headers={"Authorization": f"Bearer {server.key}", **(headers or {})}, **options)
+
+
+def test_what_is_known_of_a_blob_besides_its_bytes_is_restored(start_server, tmp_path):
+    server = start_server()
+    facts = {"x-ms-blob-type": "BlockBlob", "x-ms-blob-content-type": "text/x-python", "x-ms-meta-made_by": "me"}
+    assert blob_call(server, "PUT", facts, data=b"print()").status_code == 201
+    made = run("backup", tmp_path, "--data", server.data)
+    assert run("restore", made.stdout.strip(), "--data", tmp_path / "elsewhere").returncode == 0
+    for one in (server, start_server(tmp_path / "elsewhere")):
+        found = blob_call(one, "GET")
+        assert (found.content, found.headers["content-type"], found.headers["x-ms-meta-made_by"]) == (b"print()", "text/x-python", "me")
+
+
 def names_of(server):
     answer = arm(server, "GET", f"{ARM}/jobs?listViewType=All")
     return {job["name"]: job["properties"]["status"] for job in answer.json()["value"]}

@@ -1,9 +1,11 @@
 #pragma once
-// What is kept of a blob besides its bytes, and where: metadata and properties in a side file, the checksum
-// with the file itself where the file system can, so that an ordinary blob needs no side file at all.
+// What is kept of a blob besides its bytes: metadata, properties, the checksum. It lies with the file itself,
+// as an extended attribute, where the file system has room for it; else in a side file. So an ordinary blob
+// is one file, and one look at it tells everything.
 
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 
 #include "adapters/blobs_fs/sidecar.h"
@@ -13,17 +15,19 @@ namespace lavant::blobs {
 
 // What the file itself says.
 ports::BlobInfo describe(const std::string& name, const struct stat& status);
-// Adds what its side file says (see to_side_file) and the checksum kept with the open file; 0 for none.
-void add_facts(ports::BlobInfo& blob, Metadata side_file, int file);
 
-// Empty: there is nothing to keep. `etag` is that of describe(); `changed` is not 0 once facts were changed
+// As it is kept, of a blob whose etag by describe() is `etag`. `changed` is not 0 once facts were changed
 // without the bytes, and larger each time.
-Metadata to_side_file(const ports::BlobFacts& facts, std::int64_t changed);
-std::int64_t last_change(const Metadata& side_file);
+Metadata to_kept(const ports::BlobFacts& facts, const std::string& etag, std::int64_t changed);
+std::int64_t last_change(const Metadata& kept);
+void add_facts(ports::BlobInfo& blob, Metadata kept);
 
-// Keeps the checksum with the open file; false where the file system has no place for it. "" forgets it.
-bool keep_checksum(int file, const std::string& etag, const std::string& md5);
-// The entry of a side file that does instead.
-void add_checksum(Metadata& side_file, const std::string& etag, const std::string& md5);
+// Keeps it with the open file; false: the file system has no room for it.
+bool keep_with_file(int file, const Metadata& kept);
+void drop_from_file(int file);
+// nullopt: nothing is kept with the file, so its side file counts, if it has one.
+std::optional<Metadata> kept_with_file(int file);
+[[nodiscard]] Result<Metadata> find_kept(int file, const Sidecars& sidecars, const std::string& container,
+                                         const std::string& name);
 
 }  // namespace lavant::blobs

@@ -38,11 +38,20 @@ FsBlobStore::~FsBlobStore() {
 
 void FsBlobStore::put_later(ports::BlobPut put, std::function<void(Result<BlobInfo>)> done) {
     if (!gathering_) return done(this->put(put));
+    Waiting one;
+    one.done = std::move(done);
+    // Content in memory is written out by whoever brings it, while an earlier round waits for the disk.
+    const bool is_small = put.source.empty();
+    one.put = std::move(put);
+    if (is_small) {
+        one.pending = begin_round(one.put);
+        if (!one.pending) return one.done(fail(one.pending.error()));
+    }
     bool wake = false;
     {
         const std::lock_guard lock(gathering_->mutex);
         wake = gathering_->waiting.empty();
-        gathering_->waiting.push_back({std::move(put), std::move(done)});
+        gathering_->waiting.push_back(std::move(one));
         wake = wake || gathering_->waiting.size() == gathering_->expected;
     }
     if (wake) gathering_->come.notify_one();
@@ -78,14 +87,18 @@ void FsBlobStore::run_rounds() {
     }
 }
 
+Result<FsBlobStore::Pending> FsBlobStore::begin_round(const ports::BlobPut& put) {
+    Result<Pending> pending = prepare(put);
+    if (pending) (void)::sync_file_range(pending->file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    return pending;
+}
+
 // Where a file system syncs in order, one sync makes sure of every change of names and sizes before it. The
 // bytes are written out before the names change, so that no power cut leaves a name without its bytes: when
 // the names are committed, so are the sizes, and what the disk was given before is made sure of with them.
 void FsBlobStore::commit_round(std::vector<Waiting>& round) {
-    for (Waiting& one : round) {
-        one.pending = prepare(one.put);
-        if (one.pending) (void)::sync_file_range(one.pending->file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
-    }
+    for (Waiting& one : round)
+        if (!one.pending) one.pending = begin_round(one.put);
     constexpr unsigned int kWait =
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     for (Waiting& one : round) {

@@ -121,7 +121,11 @@ Result<FsBlobStore::Pending> FsBlobStore::prepare(const ports::BlobPut& put) {
     LAVANT_TRY(pending.container, open_container(put.container, put.name));
     pending.put = put;
     pending.source = put.source;
-    LAVANT_TRY(pending.file, open_file(put.source, O_RDONLY | O_NOFOLLOW));
+    if (put.source.empty()) {
+        LAVANT_TRY_VOID(write_out(pending));
+    } else {
+        LAVANT_TRY(pending.file, open_file(put.source, O_RDONLY | O_NOFOLLOW));
+    }
     struct stat above {};
     if (::fstat(pending.file.get(), &pending.status) != 0 ||
         ::fstat(pending.container.folder.get(), &above) != 0)
@@ -131,11 +135,17 @@ Result<FsBlobStore::Pending> FsBlobStore::prepare(const ports::BlobPut& put) {
     pending.in_order =
         pending.container.is_mapped ? blobs::syncs_in_order(pending.container.folder.get()) : syncs_in_order_;
     pending.info = blobs::describe(put.name, pending.status);
-    const auto md5 = put.facts.properties.find(ports::kMd5Property);
-    if (md5 != put.facts.properties.end() &&
-        !blobs::keep_checksum(pending.file.get(), pending.info.etag, md5->second))
-        pending.md5 = md5->second;
+    pending.kept = blobs::to_kept(put.facts, pending.info.etag, 0);
+    pending.kept_with_file = blobs::keep_with_file(pending.file.get(), pending.kept);
     return pending;
+}
+
+Result<void> FsBlobStore::write_out(Pending& pending) {
+    pending.source = temporary_path();
+    LAVANT_TRY(pending.file, open_file(pending.source, O_RDWR | O_CREAT | O_EXCL));
+    pending.own = OwnFile(pending.source);
+    return write_all(pending.file.get(), pending.put.bytes)
+        .map_error(in("cannot store blob '" + pending.put.name + "'"));
 }
 
 // Onto the container's own file system, where it can be put into its place by a rename.
@@ -145,7 +155,10 @@ Result<void> FsBlobStore::copy_over(Pending& pending) {
     Fd copy = open_beneath(folder.get(), name, O_RDWR | O_CREAT | O_EXCL);
     if (!copy) return fail(write_error(pending.put.name, errno));
     pending.source = blobs::path_in(folder, name);
+    pending.own = OwnFile(pending.source);
     pending.copy_folder = std::move(folder);
+    if (::lseek(pending.file.get(), 0, SEEK_SET) < 0)
+        return fail(system_error("read blob '" + pending.put.name + "'", errno));
     LAVANT_TRY_VOID(fs_blob_store::copy_bytes(pending.file.get(), copy.get())
                         .map_error(in("cannot store blob '" + pending.put.name + "'")));
     pending.file = std::move(copy);
@@ -167,16 +180,16 @@ Result<void> FsBlobStore::place(Pending& pending) {
     }
     LAVANT_TRY_VOID(settle(pending.container));
     // Before the blob, so that a new one never appears without it.
-    blobs::Metadata side_file = blobs::to_side_file(put.facts, 0);
-    if (!pending.md5.empty()) blobs::add_checksum(side_file, pending.info.etag, pending.md5);
-    Result<void> placed = sidecars_.write(put.container, put.name, side_file);
+    Result<void> placed;
+    if (!pending.kept_with_file) placed = sidecars_.write(put.container, put.name, pending.kept);
     growing_.forget(key_of(put.container, put.name));
     if (placed) placed = rename_into_place(pending);
+    if (placed && pending.kept_with_file) placed = sidecars_.write(put.container, put.name, {});
     if (!placed) {
         unsettled_ = true;
         return placed;
     }
-    blobs::add_facts(pending.info, std::move(side_file), pending.file.get());
+    blobs::add_facts(pending.info, std::move(pending.kept));
     return {};
 }
 
@@ -190,6 +203,7 @@ Result<void> FsBlobStore::rename_into_place(Pending& pending) {
                                   .map_error(in("cannot store blob '" + name + "'")));
         const unsigned int flags = pending.put.only_if_absent ? RENAME_NOREPLACE : 0;
         if (::renameat2(AT_FDCWD, pending.source.c_str(), folder.get(), path.base.c_str(), flags) == 0) {
+            pending.own.keep();
             unsynced.add(std::move(folder));
             pending.unsynced = std::move(unsynced);
             return {};
@@ -233,15 +247,9 @@ Result<BlobInfo> FsBlobStore::put_bytes(const std::string& container, const std:
 
 Result<BlobInfo> FsBlobStore::put_bytes_once(const std::string& container, const std::string& name,
                                              std::string_view bytes) {
-    LAVANT_TRY_VOID(open_container(container, name));
-    const std::string source = temporary_path();
-    Result<BlobInfo> stored = [&]() -> Result<BlobInfo> {
-        LAVANT_TRY(const Fd file, open_file(source, O_WRONLY | O_CREAT | O_EXCL));
-        LAVANT_TRY_VOID(write_all(file.get(), bytes));
-        return put({container, name, source, {}});
-    }();
-    if (!stored || !containers_.mapped_folder(container).empty()) ::unlink(source.c_str());
-    return stored;
+    ports::BlobPut put{container, name, "", {}};
+    put.bytes = bytes;
+    return this->put(put);
 }
 
 // --- facts ---
@@ -259,14 +267,19 @@ Result<BlobInfo> FsBlobStore::change_facts(const std::string& container, const s
     BlobInfo plain = blobs::describe(name, status);
     ports::BlobFacts facts{found->info.metadata, found->info.properties};
     change(facts);
-    LAVANT_TRY(const blobs::Metadata before, sidecars_.read(container, name));
+    const int file = found->file->get();
+    LAVANT_TRY(const blobs::Metadata before, blobs::find_kept(file, sidecars_, container, name));
     const std::int64_t changed = std::max(now_micros(), blobs::last_change(before) + 1);
-    blobs::Metadata side_file = blobs::to_side_file(facts, changed);
-    const std::string md5 = facts.properties[ports::kMd5Property];
-    if (!blobs::keep_checksum(found->file->get(), plain.etag, md5))
-        blobs::add_checksum(side_file, plain.etag, md5);
-    LAVANT_TRY_VOID(sidecars_.write(container, name, side_file));
-    blobs::add_facts(plain, std::move(side_file), found->file->get());
+    blobs::Metadata kept = blobs::to_kept(facts, plain.etag, changed);
+    // The one that counts is made sure of before the other goes.
+    const bool with_file = blobs::keep_with_file(file, kept);
+    if (!with_file) {
+        LAVANT_TRY_VOID(sidecars_.write(container, name, kept));
+        blobs::drop_from_file(file);
+    }
+    LAVANT_TRY_VOID(sync_fd(file, "the metadata of blob '" + name + "'"));
+    if (with_file) LAVANT_TRY_VOID(sidecars_.write(container, name, {}));
+    blobs::add_facts(plain, std::move(kept));
     return plain;
 }
 
@@ -299,8 +312,8 @@ Result<std::optional<ports::OpenBlob>> FsBlobStore::open(const std::string& cont
         return fail(system_error("look at blob '" + name + "'", errno));
     if (!S_ISREG(status.st_mode)) return std::nullopt;
     ports::OpenBlob blob{blobs::describe(name, status), nullptr};
-    LAVANT_TRY(auto side_file, sidecars_.read(container, name));
-    blobs::add_facts(blob.info, std::move(side_file), file.get());
+    LAVANT_TRY(auto kept, blobs::find_kept(file.get(), sidecars_, container, name));
+    blobs::add_facts(blob.info, std::move(kept));
     blob.file = std::make_shared<const Fd>(std::move(file));
     return blob;
 }

@@ -92,9 +92,11 @@ class FsBlobStore final : public ports::BlobStore {
 
     Result<blobs::Container> open_container(const std::string& container, const std::string& name) const;
     Result<Pending> prepare(const ports::BlobPut& put);
+    Result<void> write_out(Pending& pending);
     Result<void> copy_over(Pending& pending);
     Result<void> place(Pending& pending);
     Result<void> rename_into_place(Pending& pending);
+    Result<Pending> begin_round(const ports::BlobPut& put);
     void commit_round(std::vector<Waiting>& round);
     void run_rounds();
     Result<ports::BlobInfo> change_facts(const std::string& container, const std::string& name,

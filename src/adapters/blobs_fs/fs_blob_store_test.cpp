@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include <mutex>
 #include <thread>
 
+#include "adapters/blobs_fs/facts.h"
 #include "tests/support/temporary_folder.h"
+#include "wire/codec.h"
 
 namespace lavant::adapters {
 namespace {
@@ -258,6 +261,47 @@ TEST_F(FsBlobs, BlocksFromBeforeTheMachineStartedAreGone) {
     ASSERT_TRUE(write_file_atomically(folder_ / "blobs/.blocks-boot", "another start"));
     reopen();
     EXPECT_TRUE(store_->list_blocks("c", "big")->uncommitted.empty());
+}
+
+TEST_F(FsBlobs, FactsOfAnyLengthAreKeptAndTheOldOnesGo) {
+    const std::map<std::string, std::string> little{{"k", "v"}};
+    const std::map<std::string, std::string> much{{"k", std::string(8000, 'x')}};
+    ASSERT_TRUE(store_->put({"c", "a", upload("x"), {little, {}}}));
+    for (const auto& metadata : {much, little, much}) {
+        ASSERT_TRUE(store_->set_metadata("c", "a", metadata));
+        reopen();
+        EXPECT_EQ((*store_->find("c", "a"))->metadata, metadata);
+    }
+    for (const auto& metadata : {little, much, little}) {
+        ASSERT_TRUE(store_->put({"c", "a", upload("y"), {metadata, {}}}));
+        EXPECT_EQ((*store_->find("c", "a"))->metadata, metadata);
+        EXPECT_EQ(store_->list({.container = "c"})->blobs.at(0).metadata, metadata);
+    }
+}
+
+TEST_F(FsBlobs, AttributesThatSomebodyElseWroteEndUpInNoHead) {
+    ASSERT_TRUE(store_->put_bytes("c", "a", "x"));
+    const std::string path = store_->path_of("c", "a");
+    const std::string evil = wire::encode(blobs::Metadata{{":content-type", "text/html\r\nSet-Cookie: a=b"}});
+    const std::string cookie = wire::encode(blobs::Metadata{{":set-cookie", "a=b"}});
+    for (const std::string& bytes : {evil, cookie, std::string("no map at all"), std::string(4000, 'x')}) {
+        if (::setxattr(path.c_str(), "user.lavant.facts", bytes.data(), bytes.size(), 0) != 0) continue;
+        const auto found = *store_->find("c", "a");
+        EXPECT_TRUE(found->properties.empty());
+        EXPECT_TRUE(found->metadata.empty());
+    }
+}
+
+TEST_F(FsBlobs, ContentInMemoryIsPutAndLeavesNothingBehind) {
+    ports::BlobPut put{"c", "folder/a", "", {}};
+    put.bytes = "abc";
+    ASSERT_TRUE(store_->put(put));
+    EXPECT_EQ(get("folder/a"), "abc");
+    put.only_if_absent = true;
+    EXPECT_FALSE(store_->put(put));
+    put.name = "folder/a/below a blob";
+    EXPECT_FALSE(store_->put(put));
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
 }
 
 TEST_F(FsBlobs, TheChecksumBelongsToTheBytes) {

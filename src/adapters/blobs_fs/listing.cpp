@@ -68,7 +68,7 @@ class Walk {
         : listing_(listing),
           sidecars_(sidecars),
           limit_(static_cast<std::size_t>(std::clamp(listing.limit, 1, kPageMax))),
-          wants_metadata_(sidecars.has_any(listing.container)) {}
+          has_side_files_(sidecars.has_any(listing.container)) {}
 
     // `path` is "" or ends in '/'. False: the page is full.
     Result<bool> folder(int fd, const std::string& path, std::size_t depth) {
@@ -116,12 +116,13 @@ class Walk {
         if (::fstatat(fd, base.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return true;  // removed meanwhile
         if (is_full(full)) return false;
         ports::BlobInfo blob = describe(full, status);
-        Metadata side_file;
-        if (wants_metadata_) {
-            LAVANT_TRY(side_file, sidecars_.read(listing_.container, full));
-        }
         const Fd file(::openat(fd, base.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        add_facts(blob, std::move(side_file), file.get());
+        if (auto kept = kept_with_file(file.get())) {
+            add_facts(blob, std::move(*kept));
+        } else if (has_side_files_) {
+            LAVANT_TRY(auto side_file, sidecars_.read(listing_.container, full));
+            add_facts(blob, std::move(side_file));
+        }
         page_.blobs.push_back(std::move(blob));
         return true;
     }
@@ -138,7 +139,7 @@ class Walk {
     const ports::BlobListing& listing_;
     const Sidecars& sidecars_;
     const std::size_t limit_;
-    const bool wants_metadata_;
+    const bool has_side_files_;
     std::string last_;
     ports::BlobPage page_;
 };

@@ -11,24 +11,39 @@
 
 namespace lavant::adapters {
 
+// A file of ours that goes unless it finds its place.
+class OwnFile {
+ public:
+    OwnFile() = default;
+    explicit OwnFile(std::string path) : path_(std::move(path)) {}
+    OwnFile(OwnFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    OwnFile& operator=(OwnFile&& other) noexcept {
+        std::swap(path_, other.path_);
+        return *this;
+    }
+    ~OwnFile() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    void keep() { path_.clear(); }
+
+ private:
+    std::string path_;
+};
+
 struct FsBlobStore::Pending {
     ports::BlobPut put;
     blobs::Container container;
     Fd file;
     struct stat status {};
-    std::string source;     // put.source, or the copy of it in the container's own staging folder
-    Fd copy_folder;         // open while there is a copy
-    std::string md5;        // to be kept in a side file, as the file has no place for it
+    std::string source;    // put.source, or a file of its content that was made here
+    Fd copy_folder;        // open while there is a copy in it
+    OwnFile own;           // that file
+    blobs::Metadata kept;  // see to_kept()
+    bool kept_with_file = false;
     bool in_order = false;  // see syncs_in_order()
     blobs::UnsyncedFolders unsynced;
     ports::BlobInfo info;
 
-    Pending() = default;
-    Pending(Pending&&) = default;
-    Pending& operator=(Pending&&) = default;
-    ~Pending() {
-        if (copy_folder) ::unlink(source.c_str());  // gone already where it was put into its place
-    }
     Result<void> sync_folders() { return in_order ? unsynced.sync_last() : unsynced.sync(); }
 };
 

@@ -98,6 +98,10 @@ void Sidecars::forget_blocks(const std::string& container, const std::string& na
     if (folder) (void)::unlinkat(folder.get(), parts.base.c_str(), 0);
 }
 
+std::string Sidecars::path_of(const std::string& container, const std::string& name) {
+    return ".meta/" + side_path(container, name, kSuffix);
+}
+
 bool Sidecars::has_any(const std::string& container) const {
     struct stat found {};
     return ::fstatat(root_.get(), container.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0;

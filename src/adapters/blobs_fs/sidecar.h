@@ -29,6 +29,8 @@ class Sidecars {
     std::vector<ports::BlockInfo> read_blocks(const std::string& container, const std::string& name,
                                               const std::string& etag) const;
     void forget_blocks(const std::string& container, const std::string& name);
+    // Of a blob's side file, below the store's folder.
+    static std::string path_of(const std::string& container, const std::string& name);
     bool has_any(const std::string& container) const;
 
  private:

@@ -41,14 +41,29 @@ void ResponseWriter::begin(ports::HttpResponse response, std::shared_ptr<Stream>
     }
     if (no_body || is_head_ || stream_ || file_) response.body.clear();
     const bool join = response.body.size() <= kJoinBytes;
+    const bool join_file = file_left_ <= kJoinBytes;
     std::string text;
-    text.reserve(512 + (join ? response.body.size() : 0));
+    text.reserve(1024 + (join ? response.body.size() : 0) + (join_file ? file_left_ : 0));
     append_head(&text, response, facts);
     if (join)
         text += response.body;
     else
         body_ = std::move(response.body);
+    if (join_file) append_file(&text);
     transport->queue(text);
+}
+
+// What cannot be read now is fed later, or fails there.
+void ResponseWriter::append_file(std::string* text) {
+    if (file_left_ == 0) return;
+    const std::size_t before = text->size();
+    text->resize(before + static_cast<std::size_t>(file_left_));
+    const ssize_t got = ::pread(file_->get(), text->data() + before, static_cast<std::size_t>(file_left_),
+                                static_cast<off_t>(file_offset_));
+    const std::size_t taken = got > 0 ? static_cast<std::size_t>(got) : 0;
+    text->resize(before + taken);
+    file_offset_ += taken;
+    file_left_ -= taken;
 }
 
 // False: the file is not there any more, or shorter than was promised.

@@ -40,6 +40,7 @@ class ResponseWriter {
     void reset();
 
  private:
+    void append_file(std::string* text);
     bool open_range(const ports::FileBody& range);
     Progress feed_file(std::span<char> scratch, Transport* transport);
     Progress feed_stream(Transport* transport);
