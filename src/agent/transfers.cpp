@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kInFlightMax = 4;
 constexpr int kTriesMax = 600;
+constexpr int kWebTriesMax = 20;  // an address of somebody else's that does not answer is most likely wrong
 constexpr Duration kPause = std::chrono::seconds(1);
 constexpr std::size_t kFilesMax = 200'000;
 constexpr std::uint64_t kBytesMax = 1ULL << 40;
@@ -42,6 +43,18 @@ ports::ClientRequest request_to(const ServerAccess& access, std::string method, 
             .url = access.routes + route,
             .headers = {{"Authorization", "Bearer " + access.credential}},
             .timeout_s = 0};
+}
+
+// What a person calls it: the path of a blob rather than the route to it.
+std::string shown_place(const ServerAccess& access, const std::string& url) {
+    const std::string blobs = access.routes + "/blobs/";
+    if (!url.starts_with(blobs)) return percent_decode(url);
+    const std::size_t slash = url.find('/', blobs.size());
+    return slash == std::string::npos ? percent_decode(url) : percent_decode(url.substr(slash + 1));
+}
+
+int tries_max(const ports::ClientRequest& request) {
+    return request.url.starts_with("/") ? kTriesMax : kWebTriesMax;
 }
 
 }  // namespace
@@ -92,7 +105,7 @@ void Transfer::send(const ports::ClientRequest& request, int tries) {
 void Transfer::answered(const ports::ClientRequest& request, int tries,
                         const Result<ports::HttpResponse>& answer) {
     if (over_) return;
-    if (may_pass(answer) && tries < kTriesMax) {
+    if (may_pass(answer) && tries < tries_max(request)) {
         access_.reactor.after(kPause, [self = weak_from_this(), request, tries] {
             if (const auto alive = self.lock()) alive->send(request, tries + 1);
         });
@@ -101,7 +114,7 @@ void Transfer::answered(const ports::ClientRequest& request, int tries,
     --in_flight_;
     if (skip_absent_ && is_absent(answer)) return pump();
     const std::string attempted = request.method == "PUT" ? "cannot store '" : "cannot fetch '";
-    Result<void> result = verdict(answer, attempted + percent_decode(request.url) + "'");
+    Result<void> result = verdict(answer, attempted + shown_place(access_, request.url) + "'");
     if (!result) return finish(std::move(result));
     pump();
 }
@@ -168,10 +181,12 @@ void Download::listed(const Result<ports::HttpResponse>& answer) {
     if (!files_.empty()) return fetch_files();
     if (fetch.if_there) return fetched_one();
     // Not a folder: a model or table may be a single file of that name.
-    files_.push_back(
-        request_to(access_, "GET",
-                   "/blobs/" + percent_encode(fetch.place.container) + "/" + encode_path(fetch.place.path)));
-    files_.back().response_file = fetch.into + "/" + base_name_of(fetch.place.path);
+    std::string_view path = fetch.place.path;
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (path.empty()) return finish(fail(ErrorCode::NotFound, fetch.what + " is an empty folder"));
+    files_.push_back(request_to(access_, "GET",
+                                "/blobs/" + percent_encode(fetch.place.container) + "/" + encode_path(path)));
+    files_.back().response_file = fetch.into + "/" + base_name_of(std::string(path));
     fetch_files();
 }
 

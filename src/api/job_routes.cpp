@@ -190,11 +190,11 @@ void delete_job(Context& context, const SharedCall& call) {
     });
 }
 
-// Where the poller of a cancel looks: 202 until the job has ended.
+// Where the poller of a cancel looks: 202 until the caller sees that the job has ended.
 Result<HttpResponse> cancel_status(Context& context, const Call& call) {
     LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
     HttpResponse response;
-    if (is_terminal(job.head.status)) return response;
+    if (is_terminal(shown_status(context, call, job.head))) return response;
     response.status = 202;
     response.headers.emplace_back("Location", origin_of(context, call.request) + arm_id(workspace_of(call)) +
                                                   "/jobs/" + job.head.name + "/operations/cancel");

@@ -122,6 +122,17 @@ Result<std::string> dotenv_quoted(std::string_view name, std::string_view value)
     return "\"" + escaped(value, "\\\"$`", "\\") + "\"";
 }
 
+// Those of a service principal elsewhere, by name; one of this server's says so by its authority.
+std::string credentials_that_win(const Context& context, const Variables& values) {
+    const auto endpoint = std::ranges::find(values, "LAVANT_ENDPOINT", &Variables::value_type::first);
+    if (endpoint != values.end() && context.variable("AZURE_AUTHORITY_HOST").starts_with(endpoint->second))
+        return "";
+    std::string names;
+    for (const char* name : {"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET"})
+        if (!context.variable(name).empty()) names += (names.empty() ? "" : " ") + std::string(name);
+    return context.variable("AZURE_CLIENT_SECRET").empty() ? "" : names;
+}
+
 }  // namespace
 
 Result<std::string> line_that_sets(EnvFormat format, std::string_view name, std::string_view value) {
@@ -199,6 +210,11 @@ Outcome<Exit> print_environment(Context& context, const ServerChoice& flags, Env
     }
     context.console.out << lines;
     context.console.out.flush();
+    if (const std::string there = credentials_that_win(context, values); !there.empty())
+        context.console.err << "warning: " << there
+                            << " of this shell come before the key of this server in "
+                               "DefaultAzureCredential; to use the server: unset "
+                            << there << "\n";
     return Exit::Completed;
 }
 

@@ -86,6 +86,9 @@ Outcome<Exit> purge(Context& context, const cli::ServerChoice& choice, bool yes)
     LAVANT_TRY_VOID(remove_everything(context, folder));
     context.console.out << "removed " << data << " and everything that ran for it\n";
     context.console.out.flush();
+    // pip and the SDK would look for certificates that are gone.
+    if (context.variable("REQUESTS_CA_BUNDLE").starts_with(data + "/"))
+        context.console.err << "this shell still points there: eval \"$(lavant env --unset)\"\n";
     return Exit::Completed;
 }
 

@@ -67,6 +67,24 @@ def test_jobs_read_and_write_there(server, team, store, write_job):
     assert not staged.exists() or not [p for p in staged.rglob("*") if p.is_file()]
 
 
+def test_an_input_that_is_not_there_says_so(server, store, write_job):
+    for path in ("nowhere/", "nowhere/at/all"):
+        job = write_job("true", inputs={"raw": {"type": "uri_folder", "path": f"azureml://datastores/{store}/paths/{path}"}})
+        name = submitted_name(server.cli("job", "create", "-f", job))
+        assert server.wait_status(name) == "Failed"
+        shown = " ".join(server.cli("job", "show", name).stdout.split())
+        assert "input 'raw'" in shown and "does not exist" in shown and "/nodes/" not in shown, shown
+
+
+def test_words_that_are_commands_too_are_arguments(server, team, store, tmp_path):
+    (tmp_path / "one.txt").write_text("1")
+    for word in ("up", "down", "status", "data", "version"):
+        done = server.cli("datastore", "upload", store, tmp_path / "one.txt", word)
+        assert done.returncode == 0, done.stderr
+        assert (team / word).exists(), word
+    assert server.cli("status").returncode == 0
+
+
 def test_it_is_there_after_a_restart(start_server, team, tmp_path):
     server = start_server(tmp_path / "state")
     assert put_folder(server, "team", team)[0] == 201

@@ -81,6 +81,21 @@ def test_unset_undoes_it(server, tmp_path):
     assert run("env", "--unset", "--format", "dotenv").returncode == 2
 
 
+def test_credentials_of_azure_that_come_first_are_told(server):
+    azure = {"AZURE_CLIENT_ID": "a", "AZURE_TENANT_ID": "b", "AZURE_CLIENT_SECRET": "c"}
+    told = run("env", "--data", server.data, env=clean_environment(**azure))
+    assert told.returncode == 0 and "unset AZURE_CLIENT_ID AZURE_TENANT_ID AZURE_CLIENT_SECRET" in told.stderr
+    ours = run("env", "--data", server.data, env=clean_environment(**azure, AZURE_AUTHORITY_HOST=server.url))
+    assert ours.returncode == 0 and ours.stderr == ""
+
+
+def test_a_shell_that_points_to_what_was_purged_is_told(data):
+    assert run("up", "--data", data).returncode == 0
+    got = evaluate(data, clean_environment())
+    gone = run("down", "--purge", "-y", "--data", data, env=got)
+    assert gone.returncode == 0 and 'eval "$(lavant env --unset)"' in gone.stderr, gone.stderr
+
+
 def test_a_dotenv_file_says_the_same(server, tmp_path):
     result = run("env", "--data", server.data, "--format", "dotenv")
     assert result.returncode == 0, result.stderr

@@ -115,9 +115,12 @@ std::string what_is_wrong(const CLI::App& command, const std::vector<std::string
     if (command.get_group() == kTakesCommand &&
         error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
         return fmt::format("'{0}' runs what stands after '--': {0} -- COMMAND", path);
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
-        return fmt::format("'{}' takes fewer words: '{}' is too many", path,
-                           said.substr(said.rfind(' ') + 1));
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+        const std::string word = said.substr(said.rfind(' ') + 1);
+        const bool has_name = command.get_option_no_throw("--name") != nullptr;
+        return fmt::format("'{}' takes fewer words: '{}' is too many{}", path, word,
+                           has_name ? "; a name is given as: --name " + word : "");
+    }
     if (error.get_name() == "ArgumentMismatch")
         return fmt::format("'{}': {} needs a value", path, said.substr(0, said.find(':')));
     return fmt::format("'{}': {}", path, said);
@@ -138,6 +141,7 @@ CommandLine::CommandLine(Manner manner)
     app_.set_version_flag("--version", std::string("lavant ") + kVersion)
         ->description("the version of this program");
     app_.set_help_flag("-h,--help", "this text");
+    app_.require_subcommand(0, 1);  // behind a command, a word that names another one is an argument
     app_.footer("lavant submit -- python train.py\nlavant job create -f job.yml --stream");
     if (manner == Manner::Lavant) return;
     app_.footer("az ml job create -f job.yml --query name -o tsv");
