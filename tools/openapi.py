@@ -123,6 +123,7 @@ RULES = [
     ("GET", r"/datastores", {"isDefault": FLAG, "count": WHOLE, "$skip": TEXT}, None),
     ("POST", r"/listSecrets", {}, "Secrets"),
     ("PUT,PATCH", r"(workspaces/{workspace}|/lavant/v1/workspaces?(/{name})?)", {}, "Workspace"),
+    ("GET", r"/workspaces", {"kind": TEXT}, None),
     ("PUT", r"/locks/{lock}", {}, "Lock"),
     ("GET", r"/locks", {"$filter": TEXT}, None),
     ("PATCH,POST", r"/runs/{name}", {}, "Run"),

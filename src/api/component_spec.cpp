@@ -52,8 +52,12 @@ void remove_modes(Json& spec, std::string_view ports) {
         if (port.value.is_object()) port.value.remove("mode");
 }
 
-// A compute given as the default of an input loses its scheme, as it does where a step names it directly.
+// A compute given as the default of an input, or of the steps, loses its scheme, as it does where a step
+// names it directly.
 void shorten_default_computes(Json& spec) {
+    const std::string_view of_steps = spec["settings"]["default_compute"].text();
+    if (of_steps.starts_with(kScheme) && !of_steps.starts_with("azureml://"))
+        spec.member("settings").set("default_compute", std::string(of_steps.substr(kScheme.size())));
     if (!spec["inputs"].is_object()) return;
     for (Json::Member& input : spec.member("inputs").mutable_members()) {
         const std::string_view value = input.value["default"].text();

@@ -43,6 +43,15 @@ TEST(ComponentSpec, KnowsTheOtherKinds) {
     EXPECT_FALSE(spark["inputs"]["a"].has("mode"));
     EXPECT_FALSE(spark["outputs"]["o"].has("mode"));
     EXPECT_FALSE(complete(R"({"type":"pipeline"})")["is_deterministic"].boolean(true));
+    const auto compute = [](const std::string& sent) {
+        return complete(R"({"type":"pipeline","settings":{"default_compute":")" + sent + "\"}}")
+            .get("settings.default_compute")
+            .string();
+    };
+    EXPECT_EQ(compute("azureml:cpu"), "cpu");
+    EXPECT_EQ(compute("cpu"), "cpu");
+    EXPECT_EQ(compute("azureml://x"), "azureml://x");
+    EXPECT_EQ(complete(R"({"type":"pipeline","settings":3})")["settings"].integer(), 3);
     EXPECT_TRUE(complete(R"({"type":"command"})")["is_deterministic"].boolean());
 }
 

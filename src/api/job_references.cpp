@@ -6,6 +6,7 @@
 #include "api/assets.h"
 #include "api/computes.h"
 #include "api/curated.h"
+#include "base/text.h"
 #include "core/model/compute.h"
 #include "wire/json.h"
 
@@ -83,6 +84,7 @@ Result<std::string> resolve_references(Context& context, const SubmissionAsk& as
     LAVANT_TRY_VOID(references.check_compute("properties.computeId", job["computeId"]));
     LAVANT_TRY_VOID(
         references.check_compute("properties.settings.default_compute", job["settings"]["default_compute"]));
+    LAVANT_TRY_VOID(references.check_component("properties.componentId", job["componentId"]));
     for (const Json::Member& step : job["jobs"].members()) {
         const std::string path = "properties.jobs." + step.key;
         LAVANT_TRY_VOID(references.check_compute(path + ".computeId", step.value["computeId"]));
@@ -91,8 +93,12 @@ Result<std::string> resolve_references(Context& context, const SubmissionAsk& as
     LAVANT_TRY_VOID(references.done());
     LAVANT_TRY(const std::string environment,
                trial_environment(context, ask, job["trial"]["environmentId"].string()));
-    if (environment.empty()) return properties;
-    job.member("trial").set("environmentId", environment);
+    if (!environment.empty()) job.member("trial").set("environmentId", environment);
+    // There is one measure for this task, and clients only read it.
+    const bool wants_metric = equals_ignoring_case(job["taskDetails"]["taskType"].text(), "TextNER") &&
+                              job["taskDetails"]["primaryMetric"].is_null();
+    if (wants_metric) job.member("taskDetails").set("primaryMetric", "Accuracy");
+    if (environment.empty() && !wants_metric) return properties;
     return job.dump();
 }
 

@@ -8,7 +8,8 @@
 
 namespace lavant::api {
 
-// The job's properties with the environment of a sweep's trial by its id, however it was sent.
+// The job's properties with the environment of a sweep's trial by its id, however it was sent, and with what
+// only the server says.
 [[nodiscard]] Result<std::string> resolve_references(Context& context, const SubmissionAsk& ask,
                                                      const std::string& properties);
 

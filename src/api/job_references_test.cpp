@@ -77,5 +77,40 @@ TEST_F(JobReferences, TheEnvironmentOfATrialIsResolved) {
     EXPECT_EQ(sweep("azureml:gone:1").status, 404);
 }
 
+TEST_F(JobReferences, AComponentThatIsTheWholeJobMustBeThere) {
+    const auto refused = pipeline(R"("jobs":{},"componentId":"azureml:gone:1")");
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.body.find("properties.componentId"), std::string::npos) << refused.body;
+}
+
+TEST_F(JobReferences, TheOnlyMeasureOfATaskIsFilledIn) {
+    const auto made = put(
+        "/jobs/ner", R"("jobType":"AutoML","taskDetails":{"taskType":"TextNER",)"
+                     R"("trainingData":{"jobInputType":"mltable","uri":"azureml://datastores/d/paths/p"}})");
+    ASSERT_EQ(made.status, 201) << made.body;
+    const auto body = wire::parse_json(made.body);
+    EXPECT_EQ(body->get("properties.taskDetails.primaryMetric").text(), "Accuracy");
+}
+
+TEST_F(JobReferences, TheKeyOfATeacherIsNotKept) {
+    const std::string connection =
+        R"("properties":{"azureml.enable_distillation":"True","azureml.connection_information":)"
+        R"("{\"name\":\"c\",\"credentials\":{\"type\":\"api_key\",\"key\":\"hush\"},\"api_key\":\"hush\"}"})";
+    const std::string details =
+        R"("jobType":"FineTuning","fineTuningDetails":{"taskType":"ChatCompletion"},)";
+    for (int round = 0; round < 2; ++round) {  // made, then edited
+        const auto made = put("/jobs/t", details + connection);
+        ASSERT_LT(made.status, 300) << made.body;
+        EXPECT_EQ(made.body.find("hush"), std::string::npos) << made.body;
+        const auto kept = wire::parse_json(world_.call({"GET", kWs + "/jobs/t", "", {}}).body);
+        EXPECT_EQ((*kept)["properties"]["properties"]["azureml.connection_information"].text(),
+                  R"({"name":"c","credentials":{"type":"api_key","key":"***"},"api_key":"***"})");
+    }
+    const auto odd =
+        put("/jobs/u", details + R"("properties":{"azureml.connection_information":"key=hush"})");
+    ASSERT_EQ(odd.status, 201) << odd.body;
+    EXPECT_EQ(odd.body.find("hush"), std::string::npos) << odd.body;
+}
+
 }  // namespace
 }  // namespace lavant::api

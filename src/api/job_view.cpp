@@ -111,6 +111,33 @@ std::vector<std::pair<std::string_view, std::string_view>> slice_object(std::str
     return members;
 }
 
+// A job is kept and shown, which is no place for the key of a teacher's endpoint, where the SDK puts it. It
+// does not read a connection without one, so the fields stay.
+static void hide_secrets(wire::Json& own) {
+    constexpr const char* kConnection = "azureml.connection_information";
+    constexpr const char* kHidden = "***";
+    if (!own.has(kConnection)) return;
+    auto connection = wire::parse_json(own[kConnection].text());
+    if (!connection || !connection->is_object()) {
+        own.set(kConnection, "{}");
+        return;
+    }
+    if (connection->has("api_key")) connection->set("api_key", kHidden);
+    if (connection->has("credentials"))
+        for (wire::Json::Member& one : connection->member("credentials").mutable_members())
+            if (one.key != "type") one.value = kHidden;
+    own.set(kConnection, connection->dump());
+}
+
+// The user's own properties as they are kept.
+static std::string kept_properties(std::string_view sent) {
+    if (sent.find("azureml.connection_information") == std::string_view::npos) return std::string(sent);
+    auto own = wire::parse_json(sent);
+    if (!own) return std::string(sent);
+    hide_secrets(*own);
+    return own->dump();
+}
+
 std::string to_stored_properties(std::string_view sent) {
     std::string out = "{";
     std::string_view services = "{}";
@@ -125,7 +152,11 @@ std::string to_stored_properties(std::string_view sent) {
         }
         has_properties = has_properties || key == "properties";
         has_experiment = has_experiment || key == "experimentName";
-        member(out, key, value);
+        if (key == "properties") {
+            member(out, key, kept_properties(value));
+        } else {
+            member(out, key, value);
+        }
     }
     if (!has_properties) member(out, "properties", "{}");
     if (!has_experiment) member(out, "experimentName", "\"Default\"");
@@ -145,6 +176,7 @@ std::string with_own_properties(std::string_view stored, const wire::Json& more)
     wire::Json own = own_properties(stored);
     for (const wire::Json::Member& one : more.members())
         if (!one.value.is_null()) own.set(one.key, one.value.scalar_text());
+    hide_secrets(own);
     std::string out = "{";
     for (const auto& [key, value] : slice_object(stored))
         member(out, key, key == "properties" ? own.dump() : std::string(value));

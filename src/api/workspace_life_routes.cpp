@@ -1,10 +1,12 @@
 #include "api/workspace_life_routes.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "api/answers.h"
 #include "api/computes.h"
+#include "api/datastores.h"
 #include "api/job_routes.h"
 #include "api/lock_routes.h"
 #include "api/workspace_making.h"
@@ -23,11 +25,21 @@ using wire::Json;
 constexpr const char* kGroup = "/subscriptions/{subscription}/resourceGroups/{group}";
 constexpr const char* kWorkspaces = "/providers/Microsoft.MachineLearningServices/workspaces";
 constexpr const char* kDeployments = "/providers/Microsoft.Resources/deployments/{deployment}";
+constexpr const char* kStorage = "/providers/Microsoft.Storage/storageAccounts";
 constexpr std::size_t kContainersMax = 100'000;  // of code, of a workspace that is deleted
 
+// Every workspace here is of the kind "default"; hubs and projects are not made.
+bool wants_our_kind(const Call& call) {
+    const std::string kinds = call.request.query_value("kind").value_or("");
+    return kinds.empty() || std::ranges::any_of(split(kinds, ','), [](std::string_view kind) {
+               return equals_ignoring_case(trim(kind), "default");
+           });
+}
+
 Result<HttpResponse> list(Context& context, const Call& call) {
-    LAVANT_TRY(const auto workspaces, context.workspaces.list());
     Json value = Json::array();
+    if (!wants_our_kind(call)) return json_response(200, Json::object({{"value", std::move(value)}}));
+    LAVANT_TRY(const auto workspaces, context.workspaces.list());
     for (const Workspace& workspace : workspaces) {
         const bool wanted = equals_ignoring_case(workspace.name.subscription, call.param("subscription")) &&
                             (call.param("group").empty() ||
@@ -131,18 +143,49 @@ void remove(Context& context, const SharedCall& call) {
 
 Result<HttpResponse> deletion_status(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
 
-// There are no keys that a client could use: storage is opened by `listSecrets` of a datastore.
-Result<HttpResponse> list_keys(Context& /*context*/, const Call& call) {
-    const std::string group = arm_id(workspace_of(call));
-    return json_response(
-        200, Json::object({{"userStorageResourceId", group.substr(0, group.find("/providers/")) +
-                                                         "/providers/Microsoft.Storage/storageAccounts/" +
-                                                         kStorageAccount},
-                           {"userStorageKey", ""},
-                           {"appInsightsInstrumentationKey", ""}}));
+std::string group_id(const Call& call) {
+    return "/subscriptions/" + call.param("subscription") + "/resourceGroups/" + call.param("group");
+}
+
+// The key of the default datastore: it does not expire, so it is for owners, as with `listSecrets`.
+Result<HttpResponse> list_keys(Context& context, const Call& call) {
+    LAVANT_TRY_VOID(context.access.may_use_datastore(call.caller, call.workspace, kBlobDatastore, true));
+    const std::string key = context.storage_key(blob_container(call.workspace));
+    const std::string account = group_id(call) + kStorage + "/" + kStorageAccount;
+    return json_response(200, Json::object({{"userStorageArmId", account},
+                                            {"userStorageResourceId", account},  // its older name
+                                            {"userStorageKey", base64_encode(key)},
+                                            {"appInsightsInstrumentationKey", ""}}));
 }
 
 Result<HttpResponse> resync_keys(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
+
+// --- what a workspace depends on ---
+
+struct Companion {
+    const char* path;  // below its group
+    const char* name;
+};
+// They are names that every workspace answers with. Nothing is behind them that could be deleted: the bytes
+// and secrets of a workspace go with the workspace.
+constexpr std::array kCompanions = {Companion{kStorage, kStorageAccount},
+                                    Companion{"/providers/Microsoft.KeyVault/vaults", "lavant"},
+                                    Companion{"/providers/Microsoft.Insights/components", "lavant"}};
+
+Result<HttpResponse> show_companion(const Companion& companion, const Call& call) {
+    if (!equals_ignoring_case(call.param("resource"), companion.name))
+        return fail(ErrorCode::NotFound, "'" + call.param("resource") + "' was not found");
+    constexpr std::string_view kProviders = "/providers/";
+    return json_response(200,
+                         Json::object({{"id", group_id(call) + companion.path + "/" + companion.name},
+                                       {"name", companion.name},
+                                       {"type", std::string_view(companion.path).substr(kProviders.size())},
+                                       {"location", "local"},
+                                       {"tags", Json::object()},
+                                       {"properties", Json::object({{"provisioningState", "Succeeded"}})}}));
+}
+
+Result<HttpResponse> keep_companion(Context& /*context*/, const Call& /*call*/) { return HttpResponse{}; }
 
 // --- templates ---
 
@@ -214,12 +257,20 @@ void add_workspace_life_routes(Router& router, Context& context) {
     router.add("GET", std::string(kWorkspacePattern) + "/operations/delete",
                anywhere(answer_now(context, Need::SignedIn, deletion_status)));
     router.add("POST", std::string(kWorkspacePattern) + "/listKeys",
-               answer_now(context, Need::Contributor, list_keys));
+               answer_now(context, Need::Owner, list_keys));
     router.add("POST", std::string(kWorkspacePattern) + "/resyncKeys",
                answer_now(context, Need::Owner, resync_keys));
     router.add("GET", group + kWorkspaces, answer_now(context, Need::SignedIn, list));
     router.add("GET", std::string("/subscriptions/{subscription}") + kWorkspaces,
                answer_now(context, Need::SignedIn, list));
+    for (const Companion& companion : kCompanions) {
+        const std::string pattern = group + companion.path + "/{resource}";
+        router.add("GET", pattern,
+                   answer_now(context, Need::SignedIn, [companion](Context&, const Call& call) {
+                       return show_companion(companion, call);
+                   }));
+        router.add("DELETE", pattern, answer_now(context, Need::SignedIn, keep_companion));
+    }
     router.add("PUT", group + kDeployments, answer_later(context, Need::ServerOwner, deploy));
     router.add("GET", group + kDeployments, answer_now(context, Need::SignedIn, show_deployment));
     router.add("GET", group + kDeployments + "/operations",

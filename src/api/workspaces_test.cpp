@@ -41,6 +41,47 @@ TEST_F(WorkspacesTest, AreMadeWhenAnOwnerNamesThem) {
               1U);
 }
 
+TEST_F(WorkspacesTest, AreListedByTheirKind) {
+    ASSERT_EQ(status_of("GET", kNew), 200);
+    const auto listed = [this](const std::string& kinds) {
+        return get(kGroup + "/workspaces?kind=" + kinds)["value"].size();
+    };
+    for (const char* ours : {"", "default", "Default", "hub,default", "hub,%20default"})
+        EXPECT_EQ(listed(ours), 1U) << ours;
+    for (const char* others : {"hub", "project,hub", "defaults", ","})
+        EXPECT_EQ(listed(others), 0U) << others;
+}
+
+TEST_F(WorkspacesTest, GiveTheirOwnersAKeyThatOpensTheirDefaultDatastoreOnly) {
+    const auto key = [this](const std::string& workspace) {
+        return json_of(world_.call({"POST", spelt(workspace) + "/listKeys", "", {}}))["userStorageKey"]
+            .string();
+    };
+    ASSERT_EQ(status_of("GET", kNew), 200);
+    EXPECT_FALSE(key(kNew).empty());
+    EXPECT_NE(key(kNew), key(kWs));
+    const auto secret = json_of(world_.call({"POST",
+                                             spelt(kNew) + "/datastores/workspaceblobstore/listSecrets",
+                                             R"({"expirableSecret":false})",
+                                             {}}));
+    EXPECT_EQ(secret["key"].text(), key(kNew));
+    const auto contributor = world_.as("rob", Role::Contributor);
+    EXPECT_EQ(status_of("POST", kNew + "/listKeys", "", contributor, false), 403);
+}
+
+TEST_F(WorkspacesTest, NameThingsThatCanBeLookedAtAndNotTakenAway) {
+    const wire::Json made = get(kNew);
+    for (const char* one : {"storageAccount", "keyVault", "applicationInsights"}) {
+        const std::string id = made["properties"][one].string();
+        EXPECT_EQ(get(id)["id"].text(), id);
+        EXPECT_TRUE(get(id)["properties"].is_object());
+        EXPECT_EQ(status_of("DELETE", id), 200);
+        EXPECT_EQ(status_of("GET", id), 200);
+        EXPECT_EQ(status_of("GET", id + "2"), 404);
+        EXPECT_EQ(status_of("DELETE", id, "", {}, false), 401);
+    }
+}
+
 TEST_F(WorkspacesTest, AreNotMadeByOthers) {
     const auto reader = world_.as("rob", Role::Contributor);
     EXPECT_EQ(status_of("GET", kNew, "", reader, false), 404);

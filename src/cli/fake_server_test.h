@@ -33,6 +33,8 @@ class FakeServer {
         });
     }
     void on(const std::string& what, Answer answer) { answers_[what] = std::move(answer); }
+    // Whatever starts with `what` and has no answer of its own.
+    void on_start(const std::string& what, Answer answer) { starts_[what] = std::move(answer); }
 
     std::unique_ptr<ports::HttpClient> client() { return std::make_unique<Client>(*this); }
     Session session() { return Session(client(), {"https://server", "", "key"}); }
@@ -66,6 +68,8 @@ class FakeServer {
         if (!request.body_file.empty()) requests.back().body = read_file(request.body_file, 1U << 20).value();
         const auto found = answers_.find(name_of(request));
         if (found != answers_.end()) return found->second(request);
+        for (const auto& [start, answer] : starts_)
+            if (name_of(request).starts_with(start)) return answer(request);
         ports::HttpResponse missing;
         missing.status = 404;
         missing.body = R"({"error":{"code":"NotFound","message":"there is nothing here"}})";
@@ -73,6 +77,7 @@ class FakeServer {
     }
 
     std::map<std::string, Answer> answers_;
+    std::map<std::string, Answer> starts_;
 };
 
 // A terminal that remembers, a crypto that works, no environment.

@@ -107,6 +107,79 @@ TEST_F(CreateJobTest, AStepBecomesAnAnonymousComponentWithTheSdksVersion) {
     EXPECT_EQ(sent().get("settings.default_compute").text(), kWorkspacePath + "/computes/serverless");
 }
 
+TEST_F(CreateJobTest, AssetsAreNamedByTheirIds) {
+    server_.on("GET " + kWorkspacePath + "/data/d", 200, R"({"properties":{"latestVersion":"4"}})");
+    server_.on("GET " + kWorkspacePath + "/environments/e", 200, R"({"properties":{"latestVersion":"2"}})");
+    write(
+        "job.yml",
+        "command: 'true'\nenvironment: azureml:e@latest\ninputs:\n"
+        "  a: {type: uri_folder, path: 'azureml:d@latest'}\n  b: {type: uri_file, path: 'azureml:d:1'}\n"
+        "  c: {type: mlflow_model, path: 'azureml:m:3'}\n  d: {type: uri_file, path: 'azureml:gone@latest'}\n"
+        "  e: {type: uri_file, path: 'azureml://datastores/x/paths/y'}\n"
+        "  f: {type: uri_file, path: 'azureml:d@best'}\n");
+    const auto outcome = create(named_j1());
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    EXPECT_EQ(sent()["environmentId"].text(), kWorkspacePath + "/environments/e/versions/2");
+    EXPECT_EQ(sent().get("inputs.a.uri").text(), kWorkspacePath + "/data/d/versions/4");
+    EXPECT_EQ(sent().get("inputs.b.uri").text(), kWorkspacePath + "/data/d/versions/1");
+    EXPECT_EQ(sent().get("inputs.c.uri").text(), kWorkspacePath + "/models/m/versions/3");
+    EXPECT_EQ(sent().get("inputs.d.uri").text(), "gone@latest");  // the server says what it thinks of that
+    EXPECT_EQ(sent().get("inputs.e.uri").text(), "azureml://datastores/x/paths/y");
+    EXPECT_EQ(sent().get("inputs.f.uri").text(), "d@best");
+}
+
+TEST_F(CreateJobTest, ACuratedEnvironmentKeepsItsName) {
+    for (const char* name : {"AzureML-sklearn-1.5@latest", "AzureML-sklearn-1.5:3"}) {
+        write("job.yml", std::string("command: 'true'\nenvironment: azureml:") + name + "\n");
+        ASSERT_TRUE(create(named_j1()).has_value());
+        EXPECT_EQ(sent()["environmentId"].text(), std::string("azureml:") + name);
+    }
+}
+
+TEST_F(CreateJobTest, AnInputWithoutAPathIsRefusedBeforeTheJobIsSent) {
+    write("job.yml",
+          "type: pipeline\ninputs: {a: {type: uri_folder}}\n"
+          "jobs: {s: {type: command, component: 'azureml:c:1'}}\n");
+    const auto outcome = create(named_j1());
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().exit, Exit::Usage);
+    EXPECT_NE(outcome.error().error.message.find("input 'a' has no path"), std::string::npos);
+    EXPECT_EQ(server_.asked().back(), "GET " + kWorkspacePath + "/jobs/j1");
+}
+
+TEST_F(CreateJobTest, APipelineThatIsOneComponentNamesItByItsId) {
+    const std::string component = kWorkspacePath + "/components/azureml_anonymous/versions/";
+    std::vector<std::string> made;
+    server_.on_start("PUT " + component, [&made](const ports::ClientRequest& request) {
+        made.push_back(request.body);
+        ports::HttpResponse taken;
+        taken.status = 201;
+        taken.body = "{}";
+        return Result<ports::HttpResponse>(taken);
+    });
+    write(
+        "part.yml",
+        "type: pipeline\nname: part\ninputs: {n: {type: integer, default: 2}, m: {type: integer}}\n"
+        "outputs: {o: {type: uri_file}}\njobs:\n"
+        "  s: {type: command, command: 'echo ${{inputs.n}} ${{outputs.o}}', environment: 'azureml:base:1',\n"
+        "      inputs: {n: '${{parent.inputs.n}}'}, outputs: {o: '${{parent.outputs.o}}'}}\n");
+    write("job.yml",
+          "type: pipeline\ncomponent: part.yml\ninputs: {m: 5}\n"
+          "settings: {default_datastore: azureml:workspaceblobstore}\n");
+    const auto outcome = create(named_j1());
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    ASSERT_EQ(made.size(), 2U);  // its step's, and its own
+    EXPECT_EQ(wire::parse_json(made[1])->get("properties.componentSpec.type").text(), "pipeline");
+    EXPECT_TRUE(sent()["componentId"].text().starts_with(component)) << sent().dump();
+    EXPECT_EQ(sent()["jobs"].size(), 0U);
+    EXPECT_EQ(sent().get("settings._source").text(), "REMOTE.WORKSPACE.JOB");
+    EXPECT_EQ(sent().get("settings.default_datastore").text(),
+              kWorkspacePath + "/datastores/workspaceblobstore");
+    EXPECT_EQ(sent().get("inputs.n.value").text(), "2");
+    EXPECT_EQ(sent().get("inputs.m.value").text(), "5");
+    EXPECT_EQ(sent().get("outputs.o.jobOutputType").text(), "uri_file");
+}
+
 TEST_F(CreateJobTest, EveryKindIsValidatedWithoutAServer) {
     const auto validate = [this](const std::string& text) {
         write("job.yml", text);

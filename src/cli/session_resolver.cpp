@@ -9,6 +9,7 @@
 #include "wire/job_to_arm.h"
 #include "wire/json.h"
 #include "wire/python_json.h"
+#include "wire/sections_to_arm.h"
 
 namespace lavant::cli {
 namespace {
@@ -17,6 +18,12 @@ using spec::EnvironmentSpec;
 using wire::Json;
 
 constexpr const char* kAnonymousEnvironment = "CliV2AnonymousEnvironment";
+constexpr const char* kCuratedPrefix = "AzureML-";
+
+// "azureml:NAME:VERSION" or "azureml:NAME@LABEL", not a URI and not a whole id.
+bool is_short_name(const std::string& path) {
+    return path.starts_with("azureml:") && path.find('/') == std::string::npos;
+}
 
 // The SDK joins digests in an unusual way; the same image must get the same version from both clients.
 std::string anonymous_version(const EnvironmentSpec& environment, const std::string& conda,
@@ -32,34 +39,6 @@ std::string anonymous_version(const EnvironmentSpec& environment, const std::str
         joined = std::move(woven);
     }
     return digest(joined);
-}
-
-// Puts one version; true if it was taken, false if another definition has that version already.
-Outcome<bool> put_version(Session& session, const std::string& path, const Json& body) {
-    const auto made = session.put(path, body);
-    if (made) return true;
-    if (made.error().error.code == ErrorCode::Conflict) return false;
-    return tl::make_unexpected(made.error());
-}
-
-// A named environment without a version: the latest one if it is the same, else the next.
-Outcome<std::string> put_next_version(Session& session, const std::string& container, const Json& body) {
-    std::string latest = "1";
-    std::string next = "1";
-    const auto known = session.get(container);
-    if (known) {
-        latest = known->get("properties.latestVersion").string("1");
-        next = known->get("properties.nextVersion").string("1");
-    } else if (known.error().error.code != ErrorCode::NotFound) {
-        return tl::make_unexpected(known.error());
-    }
-    LAVANT_TRY(const bool same,
-               put_version(session, container + "/versions/" + percent_encode(latest), body));
-    if (same) return latest;
-    LAVANT_TRY(const bool made, put_version(session, container + "/versions/" + percent_encode(next), body));
-    if (made) return next;
-    return stop(Exit::Refused, ErrorCode::Conflict,
-                "cannot register the environment: somebody else did at the same time; try again");
 }
 
 class CodeFolders : public wire::Resolver {
@@ -113,47 +92,57 @@ Outcome<std::string> SessionResolver::upload_code(const std::string& folder) {
 }
 
 Result<std::string> SessionResolver::data(const spec::InputSpec& input) {
-    if (input.local_path.empty()) return Resolver::data(input);
-    if (const auto known = data_.find(input.local_path); known != data_.end()) return known->second;
-    Outcome<Uploader::Uploaded> uploaded = uploader_.upload_data(input.local_path);
-    if (!uploaded) return keep(tl::make_unexpected(std::move(uploaded).error()));
-    return data_[input.local_path] = uploaded->uri;
+    if (!input.local_path.empty()) {
+        LAVANT_TRY(std::string uri, keep(upload_data(input)));
+        // Only a uri_folder says that it is one: the clients of Azure have it so, and jobs are to be alike.
+        if (input.type != "uri_folder" && uri.ends_with('/')) uri.pop_back();
+        return uri;
+    }
+    if (input.path.empty())
+        return keep(stop(Exit::Usage, ErrorCode::InvalidArgument,
+                         "input '" + input.name + "' has no path; write one, or give it with --set inputs." +
+                             input.name + ".path=..."));
+    if (!is_short_name(input.path)) return Resolver::data(input);
+    return keep(id_of(input.type.ends_with("_model") ? "models" : "data", wire::without_scheme(input.path)));
+}
+
+Outcome<std::string> SessionResolver::upload_data(const spec::InputSpec& input) {
+    const std::string key = input.datastore + ":" + input.local_path;
+    if (const auto known = data_.find(key); known != data_.end()) return known->second;
+    LAVANT_TRY(const Uploader::Uploaded uploaded,
+               uploader_.upload_data(input.local_path, wire::without_scheme(input.datastore)));
+    return data_[key] = uploaded.uri;
 }
 
 Result<std::string> SessionResolver::environment(const EnvironmentSpec& environment) {
     return keep(put_environment(environment));
 }
 
+// The server knows what a curated name stands for, and keeps it as the clients of Azure send it.
+Outcome<std::string> SessionResolver::environment_id(const std::string& reference) {
+    if (reference.empty() || reference == "host") return reference;
+    if (reference.starts_with(kCuratedPrefix)) return "azureml:" + reference;
+    return id_of("environments", reference);
+}
+
 Outcome<std::string> SessionResolver::put_environment(const EnvironmentSpec& environment) {
-    if (environment.image.empty() && environment.build_path.empty()) return environment.reference;
+    if (environment.image.empty() && environment.build_path.empty())
+        return environment_id(environment.reference);
     std::string context_uri;
     if (!environment.build_path.empty()) {
         LAVANT_TRY(const Uploader::Uploaded context, uploader_.upload_data(environment.build_path));
         context_uri = context.url;
     }
     LAVANT_TRY(const Json body, wire::parse_json(wire::to_arm_environment(environment, context_uri)));
-    std::string name = environment.name;
-    std::string version = environment.version;
-    if (name.empty()) {
-        name = kAnonymousEnvironment;
-        const std::string conda = body.get("properties.condaFile").string();
-        version = context_uri.empty() ? anonymous_version(environment, conda, crypto_)
-                                      : to_hex(crypto_.sha256(body.dump()));
-    }
-    const std::string container = session_.workspace_path("/environments/" + percent_encode(name));
-    if (version.empty()) {
-        LAVANT_TRY(version, put_next_version(session_, container, body));
-        return container + "/versions/" + percent_encode(version);
-    }
-    LAVANT_TRY(const bool made,
-               put_version(session_, container + "/versions/" + percent_encode(version), body));
-    if (!made && !environment.name.empty()) {
-        return stop(
-            Exit::Refused, ErrorCode::Conflict,
-            fmt::format("environment '{}:{}' is registered with another definition; choose another version",
-                        name, version));
-    }
-    return container + "/versions/" + percent_encode(version);
+    const std::string conda = body.get("properties.condaFile").string();
+    const std::string version = context_uri.empty() ? anonymous_version(environment, conda, crypto_)
+                                                    : to_hex(crypto_.sha256(body.dump()));
+    const std::string path = session_.workspace_path(
+        fmt::format("/environments/{}/versions/{}", kAnonymousEnvironment, percent_encode(version)));
+    const auto made = session_.put(path, body);
+    // The version is a hash of the definition: what has it already is the same.
+    if (!made && made.error().error.code != ErrorCode::Conflict) return tl::make_unexpected(made.error());
+    return path;
 }
 
 Result<std::string> SessionResolver::component(const Json& body) { return keep(put_component(body)); }
@@ -166,14 +155,8 @@ Outcome<std::string> SessionResolver::put_component(const Json& body) {
     return path;
 }
 
-Result<std::string> SessionResolver::component_environment(const EnvironmentSpec& environment) {
-    const bool defined = !environment.image.empty() || !environment.build_path.empty();
-    if (defined || environment.reference == "host") return this->environment(environment);
-    return keep(id_of("environments", environment.reference));
-}
-
 Result<std::string> SessionResolver::component_named(const std::string& reference) {
-    return keep(id_of("components", Resolver::component_named(reference).value_or(reference)));
+    return keep(id_of("components", wire::without_scheme(reference)));
 }
 
 // "NAME:VERSION" and "NAME@latest" as ids of the workspace. Whole ids and registries' URIs stay as they are,
@@ -198,8 +181,14 @@ Outcome<std::string> SessionResolver::id_of(const char* kind, const std::string&
 }
 
 std::string SessionResolver::compute(const std::string& name) {
-    if (name == "local" || name.find('/') != std::string::npos || name.starts_with("${{")) return name;
-    return session_.workspace_path("/computes/" + percent_encode(name));
+    return name == "local" ? name : id_of_named("computes", name);
+}
+
+std::string SessionResolver::datastore(const std::string& name) { return id_of_named("datastores", name); }
+
+std::string SessionResolver::id_of_named(const char* kind, const std::string& name) {
+    if (name.find('/') != std::string::npos || name.starts_with("${{")) return name;
+    return session_.workspace_path(fmt::format("/{}/{}", kind, percent_encode(name)));
 }
 
 std::string component_guid(const Json& component_spec, ports::Crypto& crypto) {

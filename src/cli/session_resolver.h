@@ -34,11 +34,12 @@ class SessionResolver : public wire::Resolver {
 
     Result<std::string> code(const std::string& written, const std::string& local) override;
     Result<std::string> environment(const spec::EnvironmentSpec& environment) override;
-    Result<std::string> component_environment(const spec::EnvironmentSpec& environment) override;
     Result<std::string> component_named(const std::string& reference) override;
     Result<std::string> data(const spec::InputSpec& input) override;
     Result<std::string> component(const wire::Json& body) override;
+    Result<std::string> job_component(const wire::Json& body) override { return component(body); }
     std::string compute(const std::string& name) override;
+    std::string datastore(const std::string& name) override;
 
     Uploader& uploader() { return uploader_; }
     // A Result has no exit code: the whole failure of the last call that failed.
@@ -52,9 +53,12 @@ class SessionResolver : public wire::Resolver {
  private:
     Result<std::string> keep(Outcome<std::string> made);
     Outcome<std::string> upload_code(const std::string& folder);
+    Outcome<std::string> upload_data(const spec::InputSpec& input);
+    Outcome<std::string> environment_id(const std::string& reference);
     Outcome<std::string> put_environment(const spec::EnvironmentSpec& environment);
     Outcome<std::string> put_component(const wire::Json& body);
     Outcome<std::string> id_of(const char* kind, const std::string& reference);
+    std::string id_of_named(const char* kind, const std::string& name);
 
     Session& session_;
     ports::Crypto& crypto_;
@@ -62,7 +66,7 @@ class SessionResolver : public wire::Resolver {
     Snapshots snapshots_;
     std::optional<Failure> failure_;
     std::map<std::string, std::string> codes_;  // by folder: steps often share one
-    std::map<std::string, std::string> data_;   // likewise
+    std::map<std::string, std::string> data_;   // by datastore and path: likewise
 };
 
 // The version of an anonymous component: the same as azure-ai-ml gives to the same specification.

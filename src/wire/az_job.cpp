@@ -57,8 +57,10 @@ Json input_of(const Json& input) {
     if (!input["mode"].text().empty()) out.set("mode", file_mode(input["mode"].text()));
     out.set("type", input["jobInputType"].text());
     const std::string_view uri = input["uri"].text();
-    const bool is_asset = uri.find("://") == std::string_view::npos && !uri.starts_with('/');
-    set_text(out, "path", is_asset && !uri.empty() ? "azureml:" + std::string(uri) : std::string(uri));
+    const bool is_asset = uri.starts_with("/subscriptions/") ||
+                          (!uri.empty() && uri.find("://") == std::string_view::npos && uri[0] != '/');
+    const char* kind = uri.find("/models/") == std::string_view::npos ? "data" : "models";
+    set_text(out, "path", is_asset ? asset_reference(uri, kind) : std::string(uri));
     return out;
 }
 

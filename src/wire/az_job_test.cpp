@@ -26,7 +26,12 @@ Json arm() {
           "experimentName":"e","tags":{"camelCase":"kept"},"environmentVariables":{"fooBar":"1"},
           "inputs":{"lr":{"jobInputType":"literal","value":"0.1"},
                     "data":{"jobInputType":"uri_folder","uri":"azureml://datastores/d/paths/p/",
-                            "mode":"ReadOnlyMount"}},
+                            "mode":"ReadOnlyMount"},
+                    "asset":{"jobInputType":"uri_file","uri":")" +
+                      kWorkspace + R"(/data/d/versions/2"},
+                    "model":{"jobInputType":"mlflow_model","uri":")" +
+                      kWorkspace + R"(/models/m/versions/3"},
+                    "short":{"jobInputType":"uri_file","uri":"d@latest"}},
           "outputs":{"out":{"jobOutputType":"uri_folder","mode":"ReadWriteMount","assetName":"m"}},
           "resources":{"instanceCount":2,"instanceType":"Standard_DS3_v2","properties":{}},
           "limits":{"jobLimitsType":"Command","timeout":"PT5M"},
@@ -47,6 +52,10 @@ TEST(AzJob, HasTheWordsOfJobFiles) {
     EXPECT_EQ(job["code"].text(), "azureml:" + kWorkspace + "/codes/c/versions/1");
     EXPECT_EQ(job.get("inputs.lr").text(), "0.1");
     EXPECT_EQ(job.get("inputs.data.mode").text(), "ro_mount");
+    EXPECT_EQ(job.get("inputs.data.path").text(), "azureml://datastores/d/paths/p/");
+    EXPECT_EQ(job.get("inputs.asset.path").text(), "azureml:d:2");
+    EXPECT_EQ(job.get("inputs.model.path").text(), "azureml:m:3");
+    EXPECT_EQ(job.get("inputs.short.path").text(), "azureml:d@latest");
     EXPECT_EQ(job.get("outputs.out.name").text(), "m");
     EXPECT_EQ(job.get("resources.instance_count").integer(), 2);
     EXPECT_EQ(job.get("limits.timeout").integer(), 300);
@@ -74,7 +83,7 @@ TEST(AzJob, MakesAJobFileThatIsTheSameJob) {
     EXPECT_EQ(job->compute, "cpu");
     EXPECT_EQ(job->resources->instance_count, 2);
     EXPECT_EQ(job->timeout_seconds, 300);
-    EXPECT_EQ(job->inputs.size(), 2U);
+    EXPECT_EQ(job->inputs.size(), 5U);
     EXPECT_EQ(job->tags.at("camelCase"), "kept");
 }
 

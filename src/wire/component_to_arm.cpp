@@ -173,7 +173,7 @@ Json spark_files(const spec::SparkSpec& spark) {
 }
 
 Result<Json> environment_value(const spec::EnvironmentSpec& environment, Resolver& resolver) {
-    LAVANT_TRY(const std::string id, resolver.component_environment(environment));
+    LAVANT_TRY(const std::string id, resolver.environment(environment));
     if (!id.empty()) {
         if (id.starts_with("azureml:") || id == "host") return Json(id);
         return Json("azureml:" + id);

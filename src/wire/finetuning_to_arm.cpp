@@ -1,7 +1,6 @@
 #include "base/text.h"
 #include "wire/automl_to_arm.h"
 #include "wire/kinds_to_arm.h"
-#include "wire/python_json.h"
 #include "wire/sections_to_arm.h"
 
 namespace lavant::wire {
@@ -14,6 +13,19 @@ std::string upper(std::string text) {
     return text;
 }
 
+// Azure's client sends the key here, and reads no connection that has none.
+Json connection_of(const spec::TeacherSpec& teacher) {
+    return Json::object({{"name", teacher.connection_name},
+                         {"tags", Json::object()},
+                         {"type", teacher.connection_type},
+                         {"target", teacher.endpoint},
+                         {"credentials", Json::object({{"type", "api_key"}, {"key", ""}})},
+                         {"is_shared", true},
+                         {"metadata", Json::object()},
+                         {"api_key", ""},
+                         {"endpoint", teacher.endpoint}});
+}
+
 // A distillation is a fine-tuning whose properties say where its labels come from.
 void add_teacher(Json& properties, const spec::TeacherSpec& teacher) {
     const auto set = [&properties](const std::string& key, const std::string& value) {
@@ -23,8 +35,7 @@ void add_teacher(Json& properties, const spec::TeacherSpec& teacher) {
     set("enable_distillation", "True");
     set("data_generation_type", teacher.generation_type);
     set("data_generation_task_type", upper(teacher.generation_task));
-    set("connection_information",
-        python_json(Json::object({{"name", teacher.connection_name}, {"endpoint", teacher.endpoint}})));
+    set("connection_information", connection_of(teacher).dump());
     set("teacher_model.endpoint_name", teacher.connection_name);
     for (const auto& [key, value] : teacher.inference) set("teacher_model." + key, value);
     for (const auto& [key, value] : teacher.requests) set(key, value);

@@ -445,6 +445,7 @@ TEST(JobKinds, APipelineJobMayBeOneComponent) {
         kParts);
     EXPECT_TRUE(job["jobs"].has("one"));
     EXPECT_EQ(job["settings"]["_source"].text(), "YAML.COMPONENT");
+    EXPECT_EQ(job["outputs"].dump(), R"({"m":{"jobOutputType":"mlflow_model"}})");  // the component's
     EXPECT_TRUE(
         has(problems("type: pipeline\ncomponent: parts/pipe.yml\n", kParts), "inputs: 'csv' is missing"));
     EXPECT_TRUE(has(problems("type: pipeline\ncomponent: parts/train.yml\n", kParts),

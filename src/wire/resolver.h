@@ -18,14 +18,15 @@ class Resolver {
     [[nodiscard]] virtual Result<std::string> code(const std::string& written, const std::string& local);
     // "" for one that is defined in the file and not registered.
     [[nodiscard]] virtual Result<std::string> environment(const spec::EnvironmentSpec& environment);
-    // The same for a component, which names its environment by its whole id.
-    [[nodiscard]] virtual Result<std::string> component_environment(const spec::EnvironmentSpec& environment);
     [[nodiscard]] virtual Result<std::string> data(const spec::InputSpec& input);
     // Of a component that a step brings with itself: what its body is; returns the id a step names it by.
     [[nodiscard]] virtual Result<std::string> component(const Json& body);
+    // The same of a component that is the whole pipeline job; "" where components are not registered.
+    [[nodiscard]] virtual Result<std::string> job_component(const Json& body);
     // Of a registered component, as the file names it: "azureml:NAME:VERSION" or a registry's URI.
     [[nodiscard]] virtual Result<std::string> component_named(const std::string& reference);
     virtual std::string compute(const std::string& name);
+    virtual std::string datastore(const std::string& name);
 };
 
 }  // namespace lavant::wire

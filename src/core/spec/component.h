@@ -142,7 +142,7 @@ struct ComponentSpec {
     std::optional<ParallelSpec> parallel;
     std::optional<SparkSpec> spark;
     std::vector<StepSpec> steps;            // of a pipeline
-    bool is_inline = false;                 // written in a step, not in a file
+    bool is_inline = false;                 // written in a step, or named with `file:`, not by a path alone
     std::vector<std::string> beyond_azure;  // as in a job
 };
 

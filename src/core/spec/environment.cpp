@@ -100,6 +100,8 @@ EnvironmentSpec read_file(const Document& value, const std::string& path, Readin
                    reading.visits};
     EnvironmentSpec environment = read_definition(*document, path, inside);
     reading.problems.set_file(outer_file);
+    environment.name.clear();  // As every environment that a job defines: it stays anonymous.
+    environment.version.clear();
     return environment;
 }
 

@@ -64,7 +64,7 @@ TeacherSpec read_teacher(Fields& fields) {
                                             {"nli", "nlu_qa", "conversation", "math", "summarization"});
     if (const Document* map = fields.find("teacher_model_endpoint_connection")) {
         Fields parts(*map, fields.path_of("teacher_model_endpoint_connection"), fields.problems());
-        parts.choice("type", {"serverless", "custom"});
+        teacher.connection_type = parts.choice("type", {"serverless", "custom"});
         teacher.connection_name = parts.string("name");
         teacher.endpoint = parts.string("endpoint");
         parts.ignore({"api_key"});

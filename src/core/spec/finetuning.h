@@ -15,6 +15,7 @@ namespace lavant::spec {
 // kept and shown, which is no place for it.
 struct TeacherSpec {
     std::string connection_name;
+    std::string connection_type;  // serverless, custom
     std::string endpoint;
     std::string generation_type;                   // label_generation, data_generation
     std::string generation_task;                   // nlu_qa, summarization, …

@@ -55,6 +55,24 @@ std::vector<PortSpec> ports_of(const std::vector<Value>& values) {
     return ports;
 }
 
+// What the job does not say of its component's inputs and outputs, it repeats from the component.
+InputSpec default_of(const PortSpec& declared) {
+    InputSpec input;
+    input.name = declared.name;
+    input.type = "literal";
+    input.value = declared.printed(*declared.value);
+    input.value_type = declared.type;
+    return input;
+}
+
+OutputSpec output_of(const PortSpec& declared) {
+    OutputSpec output;
+    output.name = declared.name;
+    if (!declared.type.empty()) output.type = declared.type;
+    output.mode = declared.mode;
+    return output;
+}
+
 // A pipeline job may be one pipeline component with values for its inputs.
 void read_job_component(Fields& fields, Reading& reading, PipelineJobSpec& job) {
     const Document* value = fields.find("component");
@@ -72,12 +90,17 @@ void read_job_component(Fields& fields, Reading& reading, PipelineJobSpec& job) 
         return;
     }
     for (const PortSpec& declared : component->inputs) {
-        const bool given = std::ranges::find(job.inputs, declared.name, &InputSpec::name) != job.inputs.end();
-        if (!given && !declared.is_optional() && !declared.value)
+        if (std::ranges::find(job.inputs, declared.name, &InputSpec::name) != job.inputs.end()) continue;
+        if (declared.value) {
+            job.inputs.push_back(default_of(declared));
+        } else if (!declared.is_optional()) {
             fields.problem("inputs", "'" + declared.name + "' is missing; the component needs it");
+        }
     }
-    job.steps = std::move(component->steps);
-    job.steps_are_of_component = true;
+    for (const PortSpec& declared : component->outputs)
+        if (std::ranges::find(job.outputs, declared.name, &OutputSpec::name) == job.outputs.end())
+            job.outputs.push_back(output_of(declared));
+    job.component = std::make_shared<const ComponentSpec>(std::move(*component));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // A pipeline job as its author wrote it, checked: steps, and how their inputs and outputs are bound to each
 // other and to the pipeline's own.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,9 @@ struct PipelineJobSpec : JobHead {
     std::vector<StepSpec> steps;
     PipelineSettingsSpec settings;
     std::optional<IdentitySpec> identity;
-    std::string component_reference;  // of a registered pipeline component, instead of steps
-    bool steps_are_of_component = false;
+    // Instead of steps, a pipeline component: a registered one, or one from a file.
+    std::string component_reference;
+    std::shared_ptr<const ComponentSpec> component;
 };
 
 [[nodiscard]] Result<PipelineJobSpec> parse_pipeline_job(const Document& document,

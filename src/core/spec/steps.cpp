@@ -59,6 +59,7 @@ void read_step_component(Fields& fields, Reading& reading, std::string_view key,
         const std::string wanted = step.type == "sweep" ? "command" : step.type;
         if (component->kind != wanted && !component->kind.empty())
             fields.problem(key, "is of type " + component->kind + ", but the step is of type " + step.type);
+        component->is_inline = !step.component_is_file;
         step.component = std::make_shared<const ComponentSpec>(std::move(*component));
     }
 }

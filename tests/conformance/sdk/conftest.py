@@ -34,27 +34,6 @@ def pytest_configure(config):
     print(f"azure-ai-ml {sdk_version.TEXT}")
 
 
-def pytest_collection_modifyitems(config, items):
-    """Flows that wait for a part of the server that is not there yet: pending.txt."""
-    path = HERE / "pending.txt"
-    if not path.is_file() or os.environ.get("LAVANT_FLOWS_PENDING") == "run":
-        return
-    import sdk_version
-    pending = {}
-    for line in path.read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            name, _, why = line.partition("  ")
-            release, at, rest = name.partition("@")
-            if at and release != sdk_version.SHORT:
-                continue
-            pending[rest if at else name] = why.strip()
-    for item in items:
-        name = item.nodeid.partition("[")[0].rpartition("/")[2]
-        why = pending.get(name)
-        if why:
-            item.add_marker(pytest.mark.xfail(reason=why, strict=False))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def server(tmp_path_factory):
     """The server, and this process pointed at it as `lavant env` says."""

@@ -33,7 +33,8 @@ def job_files():
 
 
 # Why a file is left out.
-SKIPPED = {}
+SKIPPED = {"cli/jobs/pipelines-with-components/pipeline_job_with_flow_as_component/pipeline.yml":
+           "its steps are flows of another tool, which are not in the corpus"}
 
 
 @pytest.fixture(scope="session")
@@ -60,10 +61,11 @@ def walk(node, keys=()):
 
 
 def is_local(text):
-    return not re.match(r"^[a-z0-9+]+:|^\$\{\{|^git\+|^<|^/", text)
+    return not re.match(r"^(?!file:)[a-z0-9+]+:|^\$\{\{|^git\+|^<|^/", text)
 
 
 PATHS = {"code", "path", "conda_file", "local_path"}
+FILES = {"conda_file": "dependencies: [python=3.10]\n", "environment": "name: made-up\nversion: 1\nimage: python:3.11-slim\n"}
 
 
 def make_local(base, node, seen):
@@ -71,11 +73,12 @@ def make_local(base, node, seen):
     for keys, text in walk(node):
         if not is_local(text) or "\n" in text or len(text) > 200:
             continue
-        target = base / text
-        if keys and keys[-1] in PATHS and not target.exists():
+        target = base / text.removeprefix("file:")
+        is_file = text.startswith("file:") and keys and keys[-1] == "environment"
+        if keys and (keys[-1] in PATHS or is_file) and not target.exists():
             if target.suffix and keys[-1] != "code":
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text("dependencies: [python=3.10]\n" if keys[-1] == "conda_file" else "a,b\n")
+                target.write_text(FILES.get(keys[-1], "a,b\n"))
             else:
                 target.mkdir(parents=True, exist_ok=True)
                 (target / "main.py").write_text("print(1)\n")
@@ -147,9 +150,6 @@ def register(ws, node):
             make_registered(ws, "models", name, version)
 
 
-# Differences that are known: the SDK sends assets by their ids, after it has looked labels up, and keeps `azureml:` in front
-# of a curated name.
-PENDING = re.compile(r'@latest"|/versions/[^/"]+",?$|"[\w.-]+:[\w.-]+",?$')
 NOISE = {"status", "error", "services", "startTimeUtc", "endTimeUtc", "lavant", "warnings", "parentJobName"}
 GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|[0-9a-f]{32}")
 
@@ -166,8 +166,19 @@ def normal(value, ws):
     return value
 
 
+def with_components(value):
+    """With the specification of every anonymous component in the place of its id, which is a hash."""
+    if isinstance(value, dict):
+        return {key: with_components(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [with_components(one) for one in value]
+    if isinstance(value, str) and "/components/azureml_anonymous/versions/" in value:
+        return with_components(raw("GET", value.removeprefix("azureml:")).json()["properties"]["componentSpec"])
+    return value
+
+
 def stored(ws, name):
-    return normal(raw("GET", f"{workspace(ws)}/jobs/{name}").json()["properties"], ws)
+    return normal(with_components(raw("GET", f"{workspace(ws)}/jobs/{name}").json()["properties"]), ws)
 
 
 @pytest.fixture(scope="session")
@@ -203,6 +214,9 @@ def compare(file, name, by_sdk, server):
         by_sdk.jobs.create_or_update(job)
     except (HttpResponseError, MlException) as wrong:
         refused = wrong
+    except AttributeError as wrong:  # how the SDK meets an input without a path
+        assert "_is_inferred_optional" in str(wrong)
+        refused = wrong
     ran = server.cli("job", "create", "-f", file.name, "--name", name, "-w", "cli", "-g", "corpus", "--subscription", "corpus", cwd=file.parent)
     if "there is no kind of job" in ran.stderr:
         pytest.xfail("the command line reads jobs of this kind later")
@@ -212,6 +226,4 @@ def compare(file, name, by_sdk, server):
     assert ran.returncode == 0, ran.stderr
     ours, theirs = (json.dumps(stored(ws, name), indent=1, sort_keys=True).splitlines() for ws in ("cli", "sdk"))
     differing = list(difflib.unified_diff(theirs, ours, "sdk", "cli", n=0, lineterm=""))
-    if differing and all(PENDING.search(line) for line in differing if line[:3] not in ("---", "+++") and line[:2] != "@@"):
-        pytest.xfail("the command line sends short names: " + "; ".join(differing[3:]))
     assert not differing, "\n".join(differing)

@@ -1,5 +1,6 @@
 """ml.datastores: every kind, every kind of credential."""
 import pytest
+import sdk_version
 import yaml
 from azure.ai.ml import load_datastore
 from azure.ai.ml.entities import (AccountKeyConfiguration, AzureBlobDatastore, AzureDataLakeGen1Datastore, AzureDataLakeGen2Datastore,
@@ -103,6 +104,7 @@ def test_data_lake_1(ml, create, uniq):
     assert ml.datastores.get(name).store_name == "lake"
 
 
+@pytest.mark.skipif(sdk_version.OLD, reason="the release reads a field that its own answers have not, and then cannot list them")
 def test_certificate(ml, create, uniq):
     name = uniq("ds")
     create(AzureDataLakeGen2Datastore(name=name, account_name="acc", filesystem="fs", credentials=CertificateConfiguration(

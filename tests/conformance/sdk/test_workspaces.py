@@ -4,7 +4,9 @@ import os
 import pytest
 import yaml
 from azure.ai.ml.entities import Workspace
+from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.storage.blob import BlobServiceClient
 from flows import raw, workspace_id
 
 
@@ -59,8 +61,20 @@ def test_list_by_kind(ml, ws, kinds, found):
 
 def test_get_keys(ml):
     keys = ml.workspaces.get_keys()
-    assert keys.user_storage_key and keys.user_storage_arm_id
+    assert keys.user_storage_key and keys.user_storage_resource_id
     assert ml.workspaces.get_keys(os.environ["LAVANT_WS"]).user_storage_key == keys.user_storage_key
+    container = ml.datastores.get_default().container_name
+    account = keys.user_storage_resource_id.rpartition("/")[2]
+    blobs = BlobServiceClient(f"{os.environ['LAVANT_ENDPOINT']}/storage/{account}.blob.core.windows.net", retry_total=0,
+                              credential=AzureNamedKeyCredential(account, keys.user_storage_key))
+    one = blobs.get_blob_client(container, "keys/one.txt")
+    one.upload_blob(b"by the key of the account", overwrite=True)
+    assert one.download_blob().readall() == b"by the key of the account"
+    assert "keys/one.txt" in list(blobs.get_container_client(container).list_blob_names(name_starts_with="keys/"))
+    wrong = BlobServiceClient(blobs.url, credential=AzureNamedKeyCredential(account, "d3Jvbmc="), retry_total=0)
+    with pytest.raises(HttpResponseError) as refused:
+        wrong.get_blob_client(container, "keys/one.txt").download_blob()
+    assert refused.value.status_code == 403
 
 
 def test_sync_keys(ml):
