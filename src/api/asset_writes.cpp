@@ -7,6 +7,7 @@
 #include "api/asset_use.h"
 #include "api/assets.h"
 #include "api/component_spec.h"
+#include "api/container_places.h"
 #include "api/curated.h"
 #include "api/data_uris.h"
 #include "api/environments.h"
@@ -191,10 +192,12 @@ Result<AssetWrite> plan_advance(Context& context, const AssetKey& version, const
 
 Result<VersionPut> plan_new(const AssetKind& kind, Context& context, const Call& call, const Json& stored) {
     LAVANT_TRY_VOID(context.space.check_room());
-    if (const std::string place = stored["codeUri"].string();
-        kind.name == "codes" && !context.ports.blobs.has_container(place.substr(0, place.find('/'))))
-        return fail(ErrorCode::InvalidArgument,
-                    "properties.codeUri names a container that is not there; upload first");
+    if (kind.name == "codes") {
+        LAVANT_TRY(const std::string datastore,
+                   find_code_datastore(context, call.workspace, stored["codeUri"].string()));
+        if (!datastore.empty())
+            LAVANT_TRY_VOID(context.access.may_use_datastore(call.caller, call.workspace, datastore, false));
+    }
     VersionPut plan;
     AssetWrite write;
     write.expected = 0;

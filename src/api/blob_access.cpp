@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "api/datastores.h"
+#include "api/container_places.h"
 #include "api/shared_key.h"
 #include "base/text.h"
 #include "core/model/workspace.h"
@@ -33,31 +33,8 @@ tl::unexpected<StorageRefusal> refuse(const Error& error) {
     return tl::make_unexpected(StorageRefusal{401, "NoAuthenticationInformation", error.message});
 }
 
-// Whose container it is; nullopt: nobody's, or the request is about the account.
-Result<std::optional<ContainerPlace>> place_of(Context& context, const std::string& container) {
-    const std::string blobs = std::string(kBlobContainer) + "-";
-    if (container == kBlobContainer) return ContainerPlace{kDefaultWorkspace, kBlobDatastore};
-    if (container.starts_with(blobs)) return ContainerPlace{container.substr(blobs.size()), kBlobDatastore};
-    if (const auto workspace = workspace_of_artifacts(container))
-        return ContainerPlace{std::string(*workspace), kArtifactDatastore};
-    if (const auto workspace = workspace_of_code(container))
-        return ContainerPlace{*workspace, kBlobDatastore};
-    if (auto known = context.container_places.find(container)) return known;
-    LAVANT_TRY(const auto workspaces, context.workspaces.list());
-    for (const Workspace& workspace : workspaces) {
-        LAVANT_TRY(const auto datastores, list_datastores(context, workspace.key));
-        for (const Datastore& datastore : datastores) {
-            if (datastore.container != container || container.empty()) continue;
-            ContainerPlace place{workspace.key, datastore.name};
-            context.container_places.put(container, place);
-            return place;
-        }
-    }
-    return std::nullopt;
-}
-
 Result<void> check_bearer(Context& context, const Caller& caller, const std::string& container, bool writes) {
-    LAVANT_TRY(const auto place, place_of(context, container));
+    LAVANT_TRY(const auto place, find_container_place(context, container));
     if (place) return context.access.may_use_datastore(caller, place->workspace, place->datastore, writes);
     if (caller.server_role >= (writes ? Role::Contributor : Role::Reader)) return {};
     return fail(ErrorCode::PermissionDenied,

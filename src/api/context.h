@@ -98,6 +98,7 @@ using SharedCall = std::shared_ptr<Call>;
 struct CodePlace {
     std::string uri;  // as in Launch
     std::string hash;
+    std::string datastore = {};  // whose right is needed; "" for a container of the code's own
 };
 
 // The datastore behind a container.

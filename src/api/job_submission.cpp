@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/assets.h"
+#include "api/container_places.h"
 #include "api/data_uris.h"
 #include "api/environments.h"
 #include "api/job_references.h"
@@ -46,14 +47,8 @@ bool is_on(std::string_view word) {
 }
 
 // The folder of the code asset in the blob store.
-Result<void> resolve_code(Context& context, const std::string& workspace, const std::string& code_id,
-                          Launch& launch) {
-    if (code_id.empty()) return {};
-    if (auto known = context.codes.find(workspace + code_id)) {
-        launch.code_uri = std::move(known->uri);
-        launch.code_hash = std::move(known->hash);
-        return {};
-    }
+Result<CodePlace> find_code(Context& context, const std::string& workspace, const std::string& code_id) {
+    if (auto known = context.codes.find(workspace + code_id)) return std::move(*known);
     const auto name = parse_asset_name(code_id, "codes");
     if (!name) return fail(ErrorCode::InvalidArgument, "'" + code_id + "' is not the id of a code version");
     LAVANT_TRY(const auto asset, find_version(context, workspace, "codes", *name));
@@ -61,11 +56,13 @@ Result<void> resolve_code(Context& context, const std::string& workspace, const 
         return fail(ErrorCode::NotFound,
                     "code '" + name->name + ":" + name->version + "' is not there; upload it again");
     LAVANT_TRY(const wire::Json body, wire::parse_json(asset->body));
-    launch.code_uri = body["codeUri"].string();
+    CodePlace code;
+    code.uri = body["codeUri"].string();
     // Nodes keep snapshots under this key: ours, not the hash that the client claims.
-    launch.code_hash = to_hex(context.ports.crypto.sha256(launch.code_uri));
-    if (!name->version.empty()) context.codes.put(workspace + code_id, {launch.code_uri, launch.code_hash});
-    return {};
+    code.hash = to_hex(context.ports.crypto.sha256(code.uri));
+    LAVANT_TRY(code.datastore, find_code_datastore(context, workspace, code.uri));
+    if (!name->version.empty()) context.codes.put(workspace + code_id, code);
+    return code;
 }
 
 // The container behind a datastore that the launch names, for the agent.
@@ -155,8 +152,11 @@ void resolve_outputs(Context& context, Launch& launch, Problems& problems) {
 }
 
 // A job reads and writes data with the rights of whoever submits it.
-Result<void> check_data_rights(Context& context, const SubmissionAsk& ask, const Launch& launch) {
+Result<void> check_data_rights(Context& context, const SubmissionAsk& ask, const Launch& launch,
+                               const std::string& code_datastore) {
     if (ask.caller == nullptr) return {};
+    if (!code_datastore.empty())
+        LAVANT_TRY_VOID(context.access.may_use_datastore(*ask.caller, ask.workspace, code_datastore, false));
     const auto check = [&](const std::string& uri, bool write) -> Result<void> {
         const auto place = parse_datastore_uri(uri);
         if (!place) return {};
@@ -286,8 +286,16 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (!own.confined && !ask.is_owner)
         add(problems, "properties.properties.lavant.sandbox",
             "only an owner of the server may run a job unconfined; leave it out, or ask an owner");
-    if (auto code = resolve_code(context, ask.workspace, job.code_id, launch); !code)
-        add(problems, "properties.codeId", code.error().message);
+    std::string code_datastore;
+    if (!job.code_id.empty()) {
+        if (auto code = find_code(context, ask.workspace, job.code_id)) {
+            launch.code_uri = std::move(code->uri);
+            launch.code_hash = std::move(code->hash);
+            code_datastore = std::move(code->datastore);
+        } else {
+            add(problems, "properties.codeId", code.error().message);
+        }
+    }
     auto environment = resolve_environment(context, {ask.workspace, job.environment_id, own.python_home});
     if (environment) {
         launch.environment = std::move(*environment);
@@ -300,7 +308,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (!problems.empty())
         return fail(
             Error{ErrorCode::InvalidArgument, "cannot submit job '" + ask.name + "'", std::move(problems)});
-    LAVANT_TRY_VOID(check_data_rights(context, ask, launch));
+    LAVANT_TRY_VOID(check_data_rights(context, ask, launch, code_datastore));
 
     JobHead& head = event.job.head;
     head.workspace = ask.workspace;

@@ -141,6 +141,7 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
     };
     if (!committed) {
         log(Level::Error, "commit_failed", {{"message", committed.error().message}});
+        doubtful_ = outcome.writes.workspaces_removed;
         CHECK(committed.error().code != ErrorCode::Conflict, "the store's rows are as the plane left them");
         const Error error{ErrorCode::Unavailable,
                           "the change could not be stored; try again: " + committed.error().message,
@@ -206,7 +207,9 @@ void ControlLoop::rebuild(Instant now) {
         return;
     }
     rebuild_at_.reset();
-    plane_ = plane::Plane(settings_, *rows, now);
+    plane::Plane anew(settings_, *rows, now);
+    anew.remember_gone(plane_, doubtful_);
+    plane_ = std::move(anew);
     launches_.clear();
     ports_.links.drop_links();
     for (const OutboxEntry& entry : plane_.outbox()) ports_.effects.run(entry);

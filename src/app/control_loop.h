@@ -97,6 +97,7 @@ class ControlLoop {
     std::map<plane::Ticket, Callback> callbacks_;
     plane::Ticket last_ticket_ = 0;
     std::optional<Instant> rebuild_at_;  // when the store is to be read again
+    std::vector<std::string> doubtful_;  // workspaces whose deletion the failed commit had
     std::optional<Instant> tidy_at_;     // when there is nothing better to do
     Instant tidy_by_{};                  // whatever else there is to do
     Instant census_at_{};

@@ -44,22 +44,37 @@ inline std::optional<std::string_view> workspace_of_artifacts(std::string_view c
     return container.front() == kWorkspaceKeyStart ? std::optional(container) : std::nullopt;
 }
 
-// Each code snapshot has a container of its own; whose it is stands in the name.
-inline std::string code_container(std::string_view workspace, std::string_view id) {
-    std::string container = "code-";
+// Each code snapshot, and each upload of another asset, has a container of its own; whose it is stands in the
+// name.
+inline constexpr std::string_view kCodeStart = "code-";
+inline constexpr std::string_view kUploadStart = "upload-";
+
+inline std::string named_container(std::string_view start, std::string_view workspace, std::string_view id) {
+    std::string container(start);
     if (workspace != kDefaultWorkspace) container.append(workspace) += '-';
     return container.append(id);
 }
+inline std::string code_container(std::string_view workspace, std::string_view id) {
+    return named_container(kCodeStart, workspace, id);
+}
+inline std::string upload_container(std::string_view workspace, std::string_view id) {
+    return named_container(kUploadStart, workspace, id);
+}
 
-// Whose code a container has; nullopt: it has none.
-inline std::optional<std::string> workspace_of_code(std::string_view container) {
-    constexpr std::string_view kStart = "code-";
-    if (!container.starts_with(kStart)) return std::nullopt;
-    container.remove_prefix(kStart.size());
+inline std::optional<std::string> workspace_in_name(std::string_view start, std::string_view container) {
+    if (!container.starts_with(start)) return std::nullopt;
+    container.remove_prefix(start.size());
     const std::size_t dash = container.find('-');
     if (container.empty() || container.front() != kWorkspaceKeyStart || dash == std::string_view::npos)
         return kDefaultWorkspace;
     return std::string(container.substr(0, dash));
+}
+// Whose code (or upload) a container has; nullopt: it has none.
+inline std::optional<std::string> workspace_of_code(std::string_view container) {
+    return workspace_in_name(kCodeStart, container);
+}
+inline std::optional<std::string> workspace_of_upload(std::string_view container) {
+    return workspace_in_name(kUploadStart, container);
 }
 
 // What an attempt uploads lies below this folder of its container until it is published.

@@ -1,6 +1,7 @@
 #include "core/plane/plane.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "base/check.h"
@@ -10,6 +11,26 @@
 #include "core/plane/verdict.h"
 
 namespace lavant::plane {
+namespace {
+
+// Calls `visit` with the key of each workspace that a user's event is about.
+template <class One, class Visit>
+void each_workspace(const One& event, Visit visit) {
+    if constexpr (requires { event.workspace; }) {
+        visit(event.workspace);
+    } else if constexpr (requires { event.job.head; }) {
+        visit(event.job.head.workspace);
+    } else if constexpr (requires { event.asset.key; }) {
+        visit(event.asset.key.workspace);
+    } else if constexpr (requires { event.writes; }) {
+        for (const AssetWrite& write : event.writes) visit(write.asset.key.workspace);
+    }
+}
+
+template <class One>
+constexpr bool kOnlyLooks = std::is_same_v<One, ExplainJob> || std::is_same_v<One, DeleteWorkspace>;
+
+}  // namespace
 
 Plane::Plane(Settings settings)
     : settings_(std::move(settings)),
@@ -106,7 +127,26 @@ void Plane::load_tasks(const LiveRows& rows) {
 }
 
 void Plane::apply(const Event& event, Instant now, Outcome& out) {
-    std::visit([&](const auto& one) { apply_one(one, now, out); }, event);
+    const auto apply_it = [&](const auto& one) {
+        bool gone = false;
+        each_workspace(one, [&](const std::string& key) { gone = gone || gone_.contains(key); });
+        if constexpr (requires { one.ticket; }) {
+            if (gone) {
+                out.replies.push_back(
+                    {one.ticket, fail(ErrorCode::NotFound, "the workspace was deleted in the meantime")});
+                return;
+            }
+        }
+        if constexpr (!kOnlyLooks<std::decay_t<decltype(one)>>)
+            each_workspace(one, [&](const std::string& key) { enter_workspace(key); });
+        apply_one(one, now, out);
+    };
+    std::visit(apply_it, event);
+}
+
+void Plane::remember_gone(const Plane& before, const std::vector<std::string>& doubtful) {
+    gone_ = before.gone_;
+    for (const std::string& key : doubtful) gone_.take_back(key);
 }
 
 std::optional<Instant> Plane::next_wake() const {
@@ -134,17 +174,25 @@ void Plane::apply_one(const WriteAssets& event, Instant, Outcome& out) {
     for (const AssetWrite& write : event.writes) out.writes.assets.push_back(write);
 }
 
-void Plane::apply_one(const DeleteWorkspace& event, Instant, Outcome& out) {
+// What keeps a workspace from being deleted; "" for nothing. What is written in the same batch would outlive
+// it: the workspace goes first.
+std::string Plane::find_holder(const std::string& workspace) const {
     for (const auto& [id, pool] : pools_) {
-        if (pool.row.workspace != event.workspace || pool.row.leaving) continue;
-        std::string holder;
-        if (pool.jobs > 0)
-            holder = std::to_string(pool.jobs) + " jobs that have not ended: cancel them first";
-        if (holder.empty() && !pool.row.is_serverless()) holder = "a compute: delete its computes first";
-        if (holder.empty()) continue;
+        if (pool.row.workspace != workspace || pool.row.leaving) continue;
+        if (pool.jobs > 0) return std::to_string(pool.jobs) + " jobs that have not ended: cancel them first";
+        if (!pool.row.is_serverless()) return "a compute: delete its computes first";
+    }
+    const bool ends = std::ranges::any_of(
+        ended_jobs_, [&](const auto& ended) { return ended.second.workspace == workspace; });
+    return ends || entered_.contains(workspace) ? "users at this very moment: try again" : "";
+}
+
+void Plane::apply_one(const DeleteWorkspace& event, Instant, Outcome& out) {
+    if (const std::string holder = find_holder(event.workspace); !holder.empty()) {
         out.replies.push_back({event.ticket, fail(ErrorCode::Conflict, "the workspace has " + holder)});
         return;
     }
+    gone_.add(event.workspace);
     out.writes.workspaces_removed.push_back(event.workspace);
     out.writes.assets.push_back(event.row);
     add_effect(DropContainers{event.workspace, event.containers}, out);
@@ -293,6 +341,7 @@ void Plane::flush(Outcome& out) {
         ++row.version;
         out.writes.pools.push_back(row);
     }
+    entered_.clear();
     added_.clear();
     changed_jobs_.clear();
     ended_jobs_.clear();

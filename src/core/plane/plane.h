@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/plane/events.h"
+#include "core/plane/gone_workspaces.h"
 #include "core/quota/quota_book.h"
 #include "core/schedule/scheduler.h"
 
@@ -53,6 +54,9 @@ class Plane {
     // into `out`.
     void decide(Instant now, Outcome& out);
     std::optional<Instant> next_wake() const;
+    // What a plane made anew must still know of the one before it: which workspaces are gone, less those of a
+    // batch that was perhaps not stored.
+    void remember_gone(const Plane& before, const std::vector<std::string>& doubtful);
 
     bool is_live(const std::string& workspace, const std::string& name) const;
     const JobHead* find_job(JobId id) const;
@@ -97,6 +101,8 @@ class Plane {
 
     // plane.cpp
     void load_tasks(const LiveRows& rows);
+    void enter_workspace(const std::string& workspace) { entered_.insert(workspace); }
+    std::string find_holder(const std::string& workspace) const;
     void apply_one(const PutCompute& event, Instant now, Outcome& out);
     void apply_one(const DeleteCompute& event, Instant now, Outcome& out);
     void apply_one(const SetQuota& event, Instant now, Outcome& out);
@@ -219,6 +225,7 @@ class Plane {
     std::set<std::pair<Instant, NodeId>> due_;  // when a node is to be looked at
     std::set<PoolId> blocked_;                  // those with blocked_until
     std::optional<Instant> born_;               // until the first decision
+    GoneWorkspaces gone_;
     std::int64_t last_job_ = 0;
     std::int64_t last_node_ = 0;
     std::int64_t last_pool_ = 0;
@@ -226,6 +233,7 @@ class Plane {
     std::int64_t last_event_ = 0;
 
     // Changed since the last flush.
+    std::set<std::string> entered_;  // workspaces in which something was written
     std::map<JobId, Job> added_;
     std::set<JobId> changed_jobs_;
     std::set<TaskRef> changed_tasks_;

@@ -48,6 +48,11 @@ class Storm {
         if (!event) return;
         Outcome out;
         plane_.apply(*event, now_, out);
+        if (const auto* gone = std::get_if<DeleteWorkspace>(&*event);
+            gone && !out.writes.workspaces_removed.empty()) {
+            gone_.insert(gone->workspace);
+            plane_.apply(submit(gone->workspace), now_, out);  // planned before, and later in the batch
+        }
         Plane scratch(settings(), plane_.rows(), now_);
         Outcome other;
         scratch.decide(now_, other);
@@ -64,8 +69,19 @@ class Storm {
  private:
     int upto(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most + 1)); }
 
-    Pool pool_of(int kind) {
-        Pool pool{.workspace = "w", .key = "p" + std::to_string(kind), .size = "s"};
+    // One in which nothing lives, if there is one that is not gone.
+    std::string workspace_of(const LiveRows& rows) {
+        for (int i = 0; i < kWorkspaces; ++i) {
+            std::string key = "w" + std::to_string(i);
+            const bool lived_in =
+                std::ranges::any_of(rows.jobs, [&](const JobHead& head) { return head.workspace == key; });
+            if (!lived_in && !gone_.contains(key)) return key;
+        }
+        return "w" + std::to_string(upto(kWorkspaces - 1));
+    }
+
+    Pool pool_of(int kind, const std::string& workspace) {
+        Pool pool{.workspace = workspace, .key = "p" + std::to_string(kind), .size = "s"};
         pool.node_resources = {
             .cpu_millis = kind == 1 ? 3000 : 1000, .memory_bytes = 10, .gpus = kind == 2 ? 1 : 0};
         pool.nodes_max = kind == 3 ? 4 : 100;
@@ -78,9 +94,10 @@ class Storm {
         return pool;
     }
 
-    Event submit() {
+    Event submit() { return submit("w" + std::to_string(kWorkspaces - 1 - upto(1) * upto(kWorkspaces - 1))); }
+    Event submit(const std::string& workspace) {
         Job job;
-        job.head.workspace = "w";
+        job.head.workspace = workspace;
         job.head.name = "j" + std::to_string(++submitted_);
         job.head.instances = upto(5) == 0 ? 2 + upto(1) : 1;
         job.head.priority = upto(4) == 0 ? 1 : 0;
@@ -88,7 +105,7 @@ class Storm {
         job.head.demand.processes = upto(6) == 0 ? 2 : 1;
         job.head.demand.task = {.cpu_millis = 500 + 500 * upto(2), .memory_bytes = 5};
         if (upto(1) == 0) job.head.demand.bound = std::chrono::seconds(10 + upto(600));
-        return SubmitJob{.job = std::move(job), .pool = pool_of(upto(4))};
+        return SubmitJob{.job = std::move(job), .pool = pool_of(upto(4), workspace)};
     }
 
     std::optional<Event> draw() {
@@ -129,6 +146,8 @@ class Storm {
             default:
                 break;
         }
+        if (upto(1) == 0)
+            return DeleteWorkspace{.workspace = workspace_of(rows), .row = {}, .containers = {}, .who = "a"};
         if (upto(3) == 0)
             return SetQuota{.quota = {{"l", "f", Tier::Dedicated}, QuotaLevel::Workspace, 4 + upto(12)}};
         return Tick{};
@@ -143,9 +162,10 @@ class Storm {
     }
 
     // Devices belong to one node, tasks of different jobs on a node never share one, nobody is packed too
-    // full.
+    // full, nothing lives in a workspace that is gone.
     void check() {
         const LiveRows rows = plane_.rows();
+        for (const JobHead& head : rows.jobs) ASSERT_FALSE(gone_.contains(head.workspace)) << head.name;
         std::set<std::string> devices;
         std::map<NodeId, Resources> used;
         for (const Node& node : rows.nodes)
@@ -172,7 +192,10 @@ class Storm {
         }
     }
 
+    static constexpr int kWorkspaces = 4;
+
     std::mt19937 random_;
+    std::set<std::string> gone_;
     Plane plane_;
     Instant now_ = from_micros(1'000'000'000);
     std::uint64_t links_ = 0;
