@@ -37,7 +37,12 @@ ports::ClientRequest Webhooks::request_for(const NotifyOfJob& notice, Instant no
 
 Result<void> Webhooks::judge(const NotifyOfJob& notice, const Result<ports::HttpResponse>& answer) {
     const std::string what = "webhook of job '" + notice.name + "' at " + host_of_url(notice.url);
-    if (!answer) return fail(ErrorCode::Unavailable, what + ": " + answer.error().message);
+    if (!answer) {
+        // What is no URL will never be one; all else may come about.
+        const ErrorCode code = answer.error().code;
+        const bool tells = code == ErrorCode::InvalidArgument || code == ErrorCode::DeadlineExceeded;
+        return fail(tells ? code : ErrorCode::Unavailable, what + ": " + answer.error().message);
+    }
     const int status = answer->status;
     if (status >= 200 && status < 300) return {};
     const bool later = status >= 500 || status == 408 || status == 425 || status == 429;

@@ -20,7 +20,8 @@ class Webhooks {
     std::string secret_of(const std::string& workspace) const;
     // `Lavant-Signature: t=UNIX-SECONDS,v1=HEX` of HMAC-SHA256 over "UNIX-SECONDS.BODY".
     ports::ClientRequest request_for(const NotifyOfJob& notice, Instant now) const;
-    // Whether the receiver took it; Unavailable is worth another try, InvalidArgument is not.
+    // Whether the receiver took it; Unavailable and DeadlineExceeded are worth another try, InvalidArgument
+    // is not.
     [[nodiscard]] static Result<void> judge(const NotifyOfJob& notice,
                                             const Result<ports::HttpResponse>& answer);
 

@@ -47,8 +47,14 @@ TEST(Webhooks, TryAgainOnlyWhatMayPass) {
     for (const int fine : {200, 201, 204}) EXPECT_EQ(code_of(fine), 0) << fine;
     for (const int later : {408, 425, 429, 500, 503}) EXPECT_EQ(code_of(later), 1) << later;
     for (const int never : {301, 400, 403, 404, 410}) EXPECT_EQ(code_of(never), 2) << never;
-    EXPECT_EQ(Webhooks::judge(a_notice(), fail(ErrorCode::Internal, "no")).error().code,
-              ErrorCode::Unavailable);
+    const std::pair<ErrorCode, ErrorCode> failures[] = {
+        {ErrorCode::Internal, ErrorCode::Unavailable},
+        {ErrorCode::Unavailable, ErrorCode::Unavailable},
+        {ErrorCode::DeadlineExceeded, ErrorCode::DeadlineExceeded},
+        {ErrorCode::InvalidArgument, ErrorCode::InvalidArgument},  // a URL that is none
+    };
+    for (const auto& [failure, judged] : failures)
+        EXPECT_EQ(Webhooks::judge(a_notice(), fail(failure, "no")).error().code, judged);
 }
 
 TEST(Webhooks, KnowTheirHost) {

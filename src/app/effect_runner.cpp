@@ -5,15 +5,23 @@
 #include "app/job_files.h"
 #include "app/staging.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "core/plane/verdict.h"
 
 namespace lavant::app {
 namespace {
 
 constexpr int kNodeThreads = 4;
-constexpr int kWebThreads = 2;
+constexpr int kWebThreads = 8;   // they wait for the most part
 constexpr int kFileThreads = 1;  // so that two runs of one effect follow each other
 constexpr std::size_t kOverKept = 100'000;
+
+// Where a URL leads, with its port: what answers there is one receiver.
+std::string receiver_of(std::string_view url) {
+    const std::size_t scheme = url.find("://");
+    const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+    return to_lower(url.substr(begin, url.find_first_of("/?#", begin) - begin));
+}
 
 }  // namespace
 
@@ -22,18 +30,30 @@ PooledEffectRunner::PooledEffectRunner(EffectPorts ports)
 
 void PooledEffectRunner::stop() {
     nodes_.stop();
-    files_.stop();
+    files_.abandon();
     web_.stop();
 }
 
+bool PooledEffectRunner::post(const OutboxEntry& entry) {
+    if (const auto* notify = std::get_if<NotifyOfJob>(&entry.effect))
+        return web_.post(receiver_of(notify->url), [this, entry] {
+            const Result<void> done = carry_out_and_tell(entry);
+            return done || done.error().code != ErrorCode::DeadlineExceeded;
+        });
+    return executor_of(entry.effect).post([this, entry] { (void)carry_out_and_tell(entry); });
+}
+
 void PooledEffectRunner::run(const OutboxEntry& entry) {
-    const bool queued = executor_of(entry.effect).post([this, entry] {
-        const Result<void> done = carry_out(entry);
-        if (!done) log(Level::Warning, "effect_failed", {{"message", done.error().message}});
-        ports_.post(done ? plane::EffectDone{entry.id}
-                         : plane::EffectDone{entry.id, false, done.error().message, done.error().code});
-    });
-    if (!queued) ports_.post(plane::EffectDone{entry.id, false, "the server is too busy or is stopping"});
+    if (post(entry)) return;
+    ports_.post(plane::EffectDone{entry.id, false, "the server is too busy or is stopping"});
+}
+
+Result<void> PooledEffectRunner::carry_out_and_tell(const OutboxEntry& entry) {
+    Result<void> done = carry_out(entry);
+    if (!done) log(Level::Warning, "effect_failed", {{"message", done.error().message}});
+    ports_.post(done ? plane::EffectDone{entry.id}
+                     : plane::EffectDone{entry.id, false, done.error().message, done.error().code});
+    return done;
 }
 
 Result<void> PooledEffectRunner::carry_out(const OutboxEntry& entry) {
@@ -54,7 +74,7 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 
 Executor& PooledEffectRunner::executor_of(const Effect& effect) {
     if (std::holds_alternative<StartNode>(effect) || std::holds_alternative<StopNode>(effect)) return nodes_;
-    return std::holds_alternative<NotifyOfJob>(effect) ? web_ : files_;
+    return files_;
 }
 
 Result<Containers> PooledEffectRunner::containers_of(const std::string& workspace) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "app/host_executor.h"
 #include "app/staging.h"
 #include "base/executor.h"
 #include "core/plane/events.h"
@@ -21,7 +22,8 @@ struct EffectPorts {
     std::function<void(plane::Event)> post;  // to the control loop
     // In which containers jobs of a workspace stage; without it, those every workspace has.
     std::function<Result<Containers>(const std::string& workspace)> containers_of = {};
-    // Tells a webhook; may block for as long as a request may take. Without it nobody is told.
+    // Tells a webhook; may block for as long as a request may take, DeadlineExceeded where it took that
+    // long. Without it nobody is told.
     std::function<Result<void>(const NotifyOfJob&)> notify = {};
 };
 
@@ -29,9 +31,13 @@ class PooledEffectRunner final : public ports::EffectRunner {
  public:
     explicit PooledEffectRunner(EffectPorts ports);
     void run(const OutboxEntry& entry) override;
+    // What is under way is waited for. Of what waits only nodes are still started and stopped; the outbox has
+    // the rest, and nobody could be told any more how it went.
     void stop();
 
  private:
+    [[nodiscard]] bool post(const OutboxEntry& entry);
+    Result<void> carry_out_and_tell(const OutboxEntry& entry);
     Result<void> carry_out(const OutboxEntry& entry);
     Result<void> carry_out(const StartNode& effect, std::int64_t outbox);
     Result<void> carry_out(const PublishOutputs& effect, std::int64_t outbox);
@@ -47,7 +53,7 @@ class PooledEffectRunner final : public ports::EffectRunner {
     std::set<std::int64_t> over_;
     Executor nodes_;  // starting and stopping machines may take long
     Executor files_;
-    Executor web_;  // webhooks: others may be slow
+    HostExecutor web_;  // webhooks: others may be slow, or dead
 };
 
 }  // namespace lavant::app

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 #include "adapters/blobs_fs/fs_blob_store.h"
@@ -187,6 +188,43 @@ TEST_F(EffectRunner, RemovesFilesOnceHoweverOftenItIsRun) {
     EXPECT_EQ(told, (std::vector<bool>{true, true}));
     EXPECT_FALSE(has("azureml/a/model/weights"));
     EXPECT_TRUE(has("azureml/a/model/of_a_new_job"));
+}
+
+TEST_F(EffectRunner, ADeadReceiverHoldsNobodyElseUpAndNoStop) {
+    std::promise<void> gate;
+    std::shared_future<void> opened = gate.get_future().share();
+    std::atomic<int> hung = 0;
+    std::atomic<int> told = 0;
+    std::promise<void> all_told;
+    constexpr int kNotices = 100;
+    PooledEffectRunner runner({.nodes = nodes_,
+                               .blobs = *blobs_,
+                               .make_enrol_token = {},
+                               .post =
+                                   [&](const plane::Event& event) {
+                                       if (std::get<plane::EffectDone>(event).succeeded && ++told == kNotices)
+                                           all_told.set_value();
+                                   },
+                               .containers_of = {},
+                               .notify = [&](const NotifyOfJob& notice) -> Result<void> {
+                                   if (!notice.url.starts_with("http://dead")) return {};
+                                   ++hung;
+                                   opened.wait();
+                                   return fail(ErrorCode::DeadlineExceeded, "no answer");
+                               }});
+    NotifyOfJob notice{.job = {5}, .workspace = kDefaultWorkspace, .name = "j"};
+    for (int i = 0; i < kNotices; ++i) {
+        notice.url = "http://dead:80/hook/" + std::to_string(i);
+        runner.run({i + 1, notice});
+    }
+    for (int i = 0; i < kNotices; ++i) {
+        notice.url = "http://well/hook";
+        runner.run({kNotices + i + 1, notice});
+    }
+    all_told.get_future().wait();  // while the other one hangs
+    gate.set_value();
+    runner.stop();
+    EXPECT_LE(hung, 1) << "one at a time, and after it held us up it rests";
 }
 
 TEST_F(EffectRunner, SweepsWhatNoLiveAttemptOwns) {

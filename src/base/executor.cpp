@@ -25,6 +25,20 @@ void Executor::stop() {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;
     }
+    join();
+}
+
+void Executor::abandon() {
+    std::deque<std::function<void()>> dropped;  // ends outside the lock
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        dropped.swap(queue_);
+    }
+    join();
+}
+
+void Executor::join() {
     arrived_.notify_all();
     for (std::thread& thread : threads_)
         if (thread.joinable()) thread.join();

@@ -20,10 +20,12 @@ class Executor {
 
     // Any thread. False: the queue is full.
     [[nodiscard]] bool post(std::function<void()> work);
-    void stop();  // takes no more, finishes what is queued, joins
+    void stop();     // takes no more, finishes what is queued, joins
+    void abandon();  // takes no more, drops what is queued, finishes what is under way, joins
 
  private:
     void run();
+    void join();
 
     const std::size_t queue_max_;
     std::mutex mutex_;  // guards queue_ and stopping_

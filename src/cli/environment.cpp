@@ -40,30 +40,44 @@ constexpr const char* kNames[] = {"ARM_CLOUD_METADATA_URL",
                                   "LAVANT_ENV",
                                   "LAVANT_DATA"};
 
+// The certificates of a file, with a line end after the last; "" where it has none.
+std::string certificates_in(const std::string& path) {
+    if (path.empty()) return {};
+    auto text = read_file(path, kBundleBytesMax);
+    if (!text || text->find("BEGIN CERTIFICATE") == std::string::npos) return {};
+    return text->ends_with('\n') ? std::move(*text) : std::move(*text) + '\n';
+}
+
 // The certificates in force before ours: what the shell names, else the system's.
 std::string bundle_in_force(const Context& context, const std::string& ours) {
-    std::vector<std::string> candidates{context.variable(kBundle), context.variable("SSL_CERT_FILE"),
+    // After an earlier `eval` the variable names our own bundle, and another what it was before.
+    const std::string named = context.variable(kBundle);
+    std::vector<std::string> candidates{named == ours ? context.variable(kBundleBefore) : named,
+                                        context.variable("SSL_CERT_FILE"),
                                         context.variable("CURL_CA_BUNDLE")};
     candidates.insert(candidates.end(), std::begin(kSystemBundles), std::end(kSystemBundles));
     for (const std::string& path : candidates) {
-        // After an earlier `eval` the variable names our own bundle: what it was made from is no longer
-        // known, and appending to it again would let it grow.
-        if (path.empty() || path == ours) continue;
-        const auto text = read_file(path, kBundleBytesMax);
-        if (text && text->find("BEGIN CERTIFICATE") != std::string::npos) return *text;
+        if (path == ours) continue;  // appending to it again would let it grow
+        if (std::string text = certificates_in(path); !text.empty()) return text;
     }
     return {};
 }
 
 Outcome<void> write_bundle(const Context& context, const std::string& path, const std::string& ca_file) {
     LAVANT_TRY(const std::string ca, read_file(ca_file, kBundleBytesMax));
+    // In pip the variable that we set wins over pip's own: without the certificates named there the eval
+    // would cut pip off from its index.
+    const std::string pips = certificates_in(context.variable("PIP_CERT"));
+    const auto has = [](const std::string& bundle, const std::string& certificates) {
+        return bundle.find(trim(certificates)) != std::string::npos;
+    };
     if (context.variable(kBundle) == path) {
-        // Made by an earlier call from the same shell: it stays as it is while our certificate is in it.
-        const auto old = read_file(path, kBundleBytesMax * 2);
-        if (old && old->find(trim(ca)) != std::string::npos) return {};
+        // Made by an earlier call from the same shell: it stays as it is while it has what it must.
+        const auto old = read_file(path, kBundleBytesMax * 3);
+        if (old && has(*old, ca) && has(*old, pips)) return {};
     }
     std::string bundle = bundle_in_force(context, path);
-    if (!bundle.empty() && bundle.back() != '\n') bundle += '\n';
+    if (!has(bundle, pips)) bundle += pips;
     bundle += ca;
     LAVANT_TRY_VOID(make_directories(parent_of(path)));
     LAVANT_TRY_VOID(write_file_atomically(path, bundle, 0644));

@@ -103,6 +103,30 @@ TEST_F(EnvironmentTest, KeepsTheBundleInForce) {
     EXPECT_NE(terminal_.out.str().find("unset LAVANT_TOKEN\n"), std::string::npos);
 }
 
+TEST_F(EnvironmentTest, TheBundleHasWhatPipTrusts) {
+    write("tls/ca.pem", "-----BEGIN CERTIFICATE-----\nOURS\n-----END CERTIFICATE-----\n");
+    write("theirs.pem", "-----BEGIN CERTIFICATE-----\nTHEIRS\n-----END CERTIFICATE-----");
+    write("pips.pem", "-----BEGIN CERTIFICATE-----\nPIPS\n-----END CERTIFICATE-----");
+    write("endpoint", R"({"url":"https://server","pid":7,"ca":")" + data_ + R"(/tls/ca.pem"})");
+    write("owner.key", "secret", 0600);
+    server_.on("GET /health", 200, "{}");
+    Context context = terminal_.context(server_);
+    const std::string path = data_ + "/lavant-ca-bundle.pem";
+    terminal_.variables["REQUESTS_CA_BUNDLE"] = data_ + "/theirs.pem";
+    ASSERT_TRUE(print_environment(context, {data_}, EnvFormat::Sh).has_value());
+    // Named only after the first call, in the same shell: what was there before is still there.
+    terminal_.variables["REQUESTS_CA_BUNDLE"] = path;
+    terminal_.variables["LAVANT_CA_BUNDLE_BEFORE"] = data_ + "/theirs.pem";
+    terminal_.variables["PIP_CERT"] = data_ + "/pips.pem";
+    for (int repeated = 0; repeated < 2; ++repeated) {
+        ASSERT_TRUE(print_environment(context, {data_}, EnvFormat::Sh).has_value());
+        EXPECT_EQ(read_file(path, 10'000).value(),
+                  "-----BEGIN CERTIFICATE-----\nTHEIRS\n-----END CERTIFICATE-----\n"
+                  "-----BEGIN CERTIFICATE-----\nPIPS\n-----END CERTIFICATE-----\n"
+                  "-----BEGIN CERTIFICATE-----\nOURS\n-----END CERTIFICATE-----\n");
+    }
+}
+
 TEST_F(EnvironmentTest, UnsettingLeavesABundleThatIsNotOurs) {
     terminal_.variables["REQUESTS_CA_BUNDLE"] = "/mine.pem";
     Context context = terminal_.context(server_);

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -135,7 +136,9 @@ class Server::Parts {
     std::unique_ptr<adapters::HttpServer> http_;
     std::thread loop_thread_;
     std::atomic<bool> stopping_ = false;
-    std::atomic<bool> loop_ends_ = false;  // after the last request was answered
+    Fd webhooks_end_{
+        ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};  // can be read once nobody waits for receivers
+    std::atomic<bool> loop_ends_ = false;           // after the last request was answered
     std::optional<Instant> idle_since_;
     std::uint64_t requests_seen_ = 0;
     std::vector<ports::NodeProvider::Held> last_held_;
@@ -316,7 +319,9 @@ Result<std::string> Server::Parts::start() {
 
 // A client for each: they are few, and their receivers many.
 Result<void> Server::Parts::notify(const NotifyOfJob& notice) {
-    adapters::BeastClient client({.body_bytes_max = kWebhookAnswerBytes, .user_agent = "lavant-webhook"});
+    adapters::BeastClient client({.body_bytes_max = kWebhookAnswerBytes,
+                                  .user_agent = "lavant-webhook",
+                                  .stop_fd = webhooks_end_.get()});
     const api::Webhooks hooks(*crypto_, crypto_->secret());
     return api::Webhooks::judge(notice, client.send(hooks.request_for(notice, clock_.now())));
 }
@@ -402,6 +407,7 @@ void Server::Parts::stop() {
     loop_ends_ = true;
     if (loop_) loop_->wake();
     if (loop_thread_.joinable()) loop_thread_.join();
+    (void)::eventfd_write(webhooks_end_.get(), 1);  // the next server tells those whom this one could not
     if (effects_) effects_->stop();
     release_idle_nodes();
 }

@@ -3,7 +3,9 @@ import hashlib
 import hmac
 import http.server
 import json
+import socket
 import threading
+import time
 
 import pytest
 from arm import call, key_of
@@ -110,3 +112,51 @@ def test_what_is_no_url_is_refused(server, write_job, url):
 
 def test_the_secret_is_not_for_readers(server):
     assert call(server, "GET", "/lavant/v1/webhooks/secret", key=key_of(server, "rea", "reader"))[0] == 403
+
+
+class HangingReceiver:
+    """Takes connections and never says a word."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port = self.socket.getsockname()[1]
+        self.taken = []
+        self.thread = threading.Thread(target=self._take, daemon=True)
+        self.thread.start()
+
+    def _take(self):
+        while True:
+            try:
+                self.taken.append(self.socket.accept()[0])
+            except OSError:
+                return
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.thread.join()
+        for one in self.taken:
+            one.close()
+
+
+@pytest.fixture
+def hanging():
+    one = HangingReceiver()
+    yield one
+    one.close()
+
+
+def test_a_receiver_that_hangs_holds_up_no_other_and_no_stop(start_server, write_job, receiver, hanging):
+    server = start_server()
+    for _ in range(8):
+        submit(server, write_job, hanging.port)
+    wait_for(lambda: hanging.taken, "the dead receiver is asked")
+    hook = receiver(200)
+    name = submit(server, write_job, hook.port)
+    server.wait_status(name)
+    wait_for(lambda: "Completed" in hook.said(), "the other receiver is told")
+    # More than thirty notices wait for the dead one, ten seconds each; it has been asked for one or two.
+    assert len(hanging.taken) <= 2
+    began = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - began < 30, "nobody waits for a receiver that does not answer"

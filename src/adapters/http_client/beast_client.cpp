@@ -220,7 +220,7 @@ Result<void> BeastClient::Parts::reach(const ClientRequest& request, const Targe
     if (endpoints.empty())
         return fail(cannot(request, ErrorCode::Unavailable,
                            "the host name '" + target.host + "' is unknown; check the URL"));
-    const Step step = Wire::dial(endpoints, until, wire_);
+    const Step step = Wire::dial(endpoints, until, settings_.stop_fd, wire_);
     if (step == Step::Moved) return {};
     return fail(
         cannot(request, step == Step::TimedOut ? ErrorCode::DeadlineExceeded : ErrorCode::Unavailable,

@@ -11,10 +11,11 @@
 namespace lavant::adapters {
 
 struct ClientSettings {
-    std::string ca_file;                      // trusted beside nothing else; empty: what the system trusts
+    std::string ca_file;                     // trusted beside nothing else; empty: what the system trusts
     std::size_t body_bytes_max = 64U << 20;  // of a response kept in memory
     int connect_timeout_s = 10;
     std::string user_agent = "lavant";
+    int stop_fd = -1;    // when it can be read, requests end as if their time was over; -1: they do not
     bool verify = true;  // false: talks to anybody, and so sends no Authorization
 };
 

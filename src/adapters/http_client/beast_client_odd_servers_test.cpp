@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -72,6 +73,13 @@ std::string read_head(int connection) {
         head.append(bytes.data(), static_cast<std::size_t>(got));
     }
     return head;
+}
+
+// The client's end of a connection is shut: nothing more comes from it.
+void wait_until_gone(int connection) {
+    std::array<char, 4096> bytes{};
+    while (::recv(connection, bytes.data(), bytes.size(), 0) > 0) {
+    }
 }
 
 void say(int connection, std::string_view text) { (void)write_all(connection, text); }
@@ -384,6 +392,19 @@ TEST_F(ProxyTest, AServerWithoutTlsIsToldFromOneThatIsNotThere) {
     ASSERT_FALSE(response);
     EXPECT_NE(response.error().message.find("check that this port speaks HTTPS"), std::string::npos)
         << response.error().message;
+}
+
+TEST_F(OddServersTest, OneThatNeverAnswersIsLeftWhenWeAreToldToStop) {
+    const Fd end(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    OddServer server([&](int connection, int) {
+        (void)read_head(connection);
+        (void)::eventfd_write(end.get(), 1);
+        wait_until_gone(connection);
+    });
+    BeastClient client({.stop_fd = end.get()});
+    const auto answer = client.send({.url = server.url(), .timeout_s = 0});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::DeadlineExceeded) << answer.error().message;
 }
 
 }  // namespace

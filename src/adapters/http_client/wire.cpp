@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <iterator>
 
 #include "net/client_tls.h"
 
@@ -42,16 +43,16 @@ Wire::~Wire() {
     SSL_free(tls_);
 }
 
-bool Wire::wait_on(int socket, int events, Deadline until) {
+bool Wire::wait_on(int socket, int events, int stop_fd, Deadline until) {
     while (true) {
-        ::pollfd waiting{socket, static_cast<short>(events), 0};
-        const int ready = ::poll(&waiting, 1, milliseconds_to(until));
-        if (ready > 0) return true;
+        ::pollfd waiting[] = {{socket, static_cast<short>(events), 0}, {stop_fd, POLLIN, 0}};
+        const int ready = ::poll(waiting, std::size(waiting), milliseconds_to(until));
+        if (ready > 0) return waiting[1].revents == 0;
         if (ready == 0 || errno != EINTR) return false;
     }
 }
 
-Step Wire::dial(const net::Endpoints& endpoints, Deadline until, std::unique_ptr<Wire>& made) {
+Step Wire::dial(const net::Endpoints& endpoints, Deadline until, int stop_fd, std::unique_ptr<Wire>& made) {
     Step last = Step::Broken;
     for (std::size_t at = 0; at < endpoints.size(); ++at) {
         Fd socket = open_socket(endpoints[at]);
@@ -59,7 +60,7 @@ Step Wire::dial(const net::Endpoints& endpoints, Deadline until, std::unique_ptr
         const int begun =
             ::connect(socket.get(), endpoints[at].data(), static_cast<socklen_t>(endpoints[at].size()));
         if (begun != 0 && errno != EINPROGRESS) continue;
-        if (!wait_on(socket.get(), POLLOUT, share_of(until, endpoints.size() - at))) {
+        if (!wait_on(socket.get(), POLLOUT, stop_fd, share_of(until, endpoints.size() - at))) {
             last = Step::TimedOut;
             continue;
         }
@@ -70,7 +71,7 @@ Step Wire::dial(const net::Endpoints& endpoints, Deadline until, std::unique_ptr
             last = Step::Broken;
             continue;
         }
-        made = std::make_unique<Wire>(std::move(socket));
+        made = std::make_unique<Wire>(std::move(socket), stop_fd);
         return Step::Moved;
     }
     return last;

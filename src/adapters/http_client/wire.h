@@ -29,9 +29,11 @@ struct Moved {
 
 class Wire {
  public:
-    // Tries one address after the other; each but the last gets its share of the time.
-    static Step dial(const net::Endpoints& endpoints, Deadline until, std::unique_ptr<Wire>& made);
-    explicit Wire(Fd socket) : socket_(std::move(socket)) {}
+    // Tries one address after the other; each but the last gets its share of the time. When `stop_fd` (-1:
+    // none) can be read, nothing is waited for any more: as if the time was over.
+    static Step dial(const net::Endpoints& endpoints, Deadline until, int stop_fd,
+                     std::unique_ptr<Wire>& made);
+    Wire(Fd socket, int stop_fd) : socket_(std::move(socket)), stop_fd_(stop_fd) {}
     ~Wire();
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
@@ -51,11 +53,12 @@ class Wire {
     bool is_quiet() const;  // Between two answers a server that says anything says good-bye.
 
  private:
-    static bool wait_on(int socket, int events, Deadline until);
-    bool wait(int events, Deadline until) const { return wait_on(socket_.get(), events, until); }
+    static bool wait_on(int socket, int events, int stop_fd, Deadline until);
+    bool wait(int events, Deadline until) const { return wait_on(socket_.get(), events, stop_fd_, until); }
     Moved settle(long count, int& needs);
 
     Fd socket_;
+    int stop_fd_;
     ssl_st* tls_ = nullptr;
     int read_needs_ = POLLIN;    // what reading waits for; TLS may have to write first
     int write_needs_ = POLLOUT;  // likewise
