@@ -143,7 +143,7 @@ Outcome<Exit> show_datastore(Session& session, const Console& console, const std
 
 Outcome<Exit> list_datastores(Session& session, const Console& console, int max, const Output& output) {
     LAVANT_TRY(const std::vector<Json> all,
-               fetch_list(session, session.workspace_path("/datastores"), "", max));
+               fetch_list(session, "datastores", session.workspace_path("/datastores"), "", max));
     Json found = Json::array();
     for (const Json& one : all) found.append(wire::to_az_datastore(one));
     LAVANT_TRY_VOID(print(found, output, console, [&] {

@@ -163,7 +163,7 @@ Outcome<Exit> list_schedules(Session& session, const Console& console, const Sch
                        : filter.include_disabled ? "All"
                                                  : "EnabledOnly";
     LAVANT_TRY(const std::vector<Json> all,
-               fetch_list(session, session.workspace_path("/schedules"), view, filter.max));
+               fetch_list(session, "schedules", session.workspace_path("/schedules"), view, filter.max));
     Json found = Json::array();
     for (const Json& one : all) found.append(wire::to_az_schedule(one));
     if (found.size() == 0 && output.format == Format::Table)
