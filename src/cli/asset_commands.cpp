@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "cli/asset_tables.h"
-#include "cli/blob_fetch.h"
 
 namespace lavant::cli {
 namespace {
@@ -29,7 +29,7 @@ void say_none(const Console& console, AssetKind kind, const AssetFilter& options
 
 Outcome<Exit> show_asset(Session& session, const Console& console, AssetKind kind, const AssetName& name,
                          const Output& output) {
-    LAVANT_TRY(const Json arm, fetch_version(session, kind, name));
+    LAVANT_TRY(const Json arm, fetch_version(session, kind, name, "show"));
     const Json asset = words_of(kind).to_az(arm);
     LAVANT_TRY_VOID(print(asset, output, console, [&] { return render_asset(kind, asset, console); }));
     return Exit::Completed;
@@ -41,7 +41,7 @@ Outcome<Exit> list_assets(Session& session, const Console& console, AssetKind ki
     const std::string path = versions ? container_path(session, kind, options.name) + "/versions"
                                       : session.workspace_path(std::string("/") + words_of(kind).segment);
     LAVANT_TRY(const std::vector<Json> all,
-               fetch_list(session, path, view_of(options.archived), options.max));
+               fetch_list(session, words_of(kind).plural, path, view_of(options.archived), options.max));
     Json found = Json::array();
     for (const Json& one : all) found.append(words_of(kind).to_az(one));
     if (found.size() == 0 && output.format == Format::Table) say_none(console, kind, options);
@@ -52,35 +52,31 @@ Outcome<Exit> list_assets(Session& session, const Console& console, AssetKind ki
     return Exit::Completed;
 }
 
-Outcome<Exit> download_model(Session& session, const Console& console, const AssetName& name,
-                             const std::string& folder) {
-    LAVANT_TRY(const Json arm, fetch_version(session, AssetKind::Model, name));
+Outcome<Exit> download_model(Session& session, const Context& context, const AssetName& name,
+                             const std::string& folder, int parallel) {
+    LAVANT_TRY(const Json arm, fetch_version(session, AssetKind::Model, name, "download"));
     const std::string uri = arm.get("properties.modelUri").string();
-    auto place = parse_blob_place(uri);
-    if (!place)
-        return stop(Exit::Refused, ErrorCode::InvalidArgument,
-                    fmt::format("cannot download model '{}': it lies at {}, which is in no datastore",
-                                printable(name.text()), printable(uri)));
-    std::string path = place->path;
-    while (path.ends_with('/')) path.pop_back();
-    const std::string base = path.substr(path.rfind('/') + 1);
-    LAVANT_TRY(const DatastorePlace store, open_datastore(session, place->datastore));
-    const std::string into = fmt::format("{}/{}", folder.empty() ? "." : folder, name.name);
-    // A folder has files below it; otherwise it is one file.
-    Fetched fetched;
-    if (stays_inside_folder(base)) {
-        LAVANT_TRY(fetched, fetch_tree(session, console, {store, path + "/"}, into + "/" + base));
-    }
-    if (fetched.files == 0) {
-        LAVANT_TRY(fetched, fetch_tree(session, console, {store, path}, into));
-    }
-    if (fetched.files == 0)
-        return stop(Exit::Refused, ErrorCode::NotFound,
-                    fmt::format("cannot download model '{}': there is no file at {}", printable(name.text()),
-                                printable(uri)));
-    console.out << fmt::format("{} file{}, {} bytes in {}\n", fetched.files, fetched.files == 1 ? "" : "s",
-                               fetched.bytes, into);
-    console.out.flush();
+    const auto refuse = [&](ErrorCode code, std::string_view why) {
+        return stop(Exit::Refused, code,
+                    fmt::format("cannot download model '{}': {}", printable(name.text()), why));
+    };
+    const auto from = parse_blob_place(uri);
+    if (!from)
+        return refuse(ErrorCode::InvalidArgument,
+                      fmt::format("it lies at {}, which is in no datastore", printable(uri)));
+    LAVANT_TRY(const DatastorePlace place, open_datastore(session, from->datastore));
+    LAVANT_TRY(const BlobTree tree, find_tree(session, place, from->path));
+    if (tree.found.blobs.empty())
+        return refuse(ErrorCode::NotFound, fmt::format("there is no file at {}", printable(uri)));
+    std::string into = fmt::format("{}/{}", folder.empty() ? "." : folder, name.name);
+    const std::string base = base_name_of(tree.path);
+    const bool below = !tree.is_file && stays_inside_folder(base);
+    LAVANT_TRY(const Fetched fetched,
+               fetch_tree(session, context, tree, below ? into + "/" + base : into, parallel));
+    context.console.out << fmt::format("{} file{}, {} bytes in {}{}\n", fetched.files,
+                                       fetched.files == 1 ? "" : "s", fetched.bytes, into,
+                                       said_of_those_there(fetched.there));
+    context.console.out.flush();
     return Exit::Completed;
 }
 
@@ -90,7 +86,7 @@ std::vector<std::string> known_resource_names(Context& context, const ServerChoi
     auto session = connect_if_running(context, choice);
     if (!session) return names;
     session->use_timeout(kPatienceSeconds);
-    const auto found = fetch_list(*session, session->workspace_path("/" + segment), "", 0);
+    const auto found = fetch_list(*session, segment, session->workspace_path("/" + segment), "", 0);
     if (!found) return names;
     for (const Json& one : *found)
         if (one["name"].text().starts_with(begun) && names.size() < kNamesMost)

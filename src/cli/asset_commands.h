@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/asset_kind.h"
+#include "cli/blob_fetch.h"
 #include "cli/connect.h"
 #include "cli/context.h"
 #include "cli/output.h"
@@ -30,8 +31,8 @@ namespace lavant::cli {
                                          const AssetName& name, bool yes);
 
 // To {folder}/{name}, as the SDK lays it out.
-[[nodiscard]] Outcome<Exit> download_model(Session& session, const Console& console, const AssetName& name,
-                                           const std::string& folder);
+[[nodiscard]] Outcome<Exit> download_model(Session& session, const Context& context, const AssetName& name,
+                                           const std::string& folder, int parallel = kFilesAtOnce);
 
 // For completion: names in the workspace that begin so, as long as a server runs already. `segment` is the
 // path's: data, models, datastores.

@@ -180,10 +180,40 @@ TEST(ModelDownload, OfWhatIsInNoDatastoreIsRefused) {
     World world;
     world.server.on("GET " + kWorkspacePath + "/models/m/versions/1", 200,
                     version_json("/models/m/versions/1", R"({"modelUri":"https://example.com/x"})"));
-    const auto fetched = download_model(world.session, world.terminal.console(), {"m", "1", ""}, "");
+    const Context context = world.terminal.context(world.server);
+    const auto fetched = download_model(world.session, context, {"m", "1", ""}, "");
     ASSERT_FALSE(fetched);
     EXPECT_EQ(fetched.error().error.message,
               "cannot download model 'm:1': it lies at https://example.com/x, which is in no datastore");
+}
+
+TEST(AssetList, WithoutEndIsAnErrorAndNoPartOfIt) {
+    World world;
+    world.server.on(
+        "GET " + kWorkspacePath + "/models", 200,
+        R"({"value":[{"name":"m"}],"nextLink":"https://server)" + kWorkspacePath + R"(/models"})");
+    const auto refused = list_assets(world.session, world.terminal.console(), AssetKind::Model, {}, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().error.message.find("cannot list the models: the server has more than"),
+              std::string::npos);
+    EXPECT_TRUE(list_assets(world.session, world.terminal.console(), AssetKind::Model, {.max = 5}, {}));
+}
+
+TEST(AssetShow, TheVerbIsWhatTheUserDid) {
+    World world;
+    const Context context = world.terminal.context(world.server);
+    const Console console = world.terminal.console();
+    const auto said = [](const Outcome<Exit>& outcome) {
+        return outcome ? std::string() : outcome.error().error.message.substr(0, 24);
+    };
+    EXPECT_EQ(said(show_asset(world.session, console, AssetKind::Model, named("m:1"), {})),
+              "cannot show model 'm:1':");
+    EXPECT_EQ(
+        said(update_asset(world.session, console, AssetKind::Data, named("d:1"), {"description=x"}, {})),
+        "cannot change data 'd:1'");
+    EXPECT_EQ(said(archive_asset(world.session, console, AssetKind::Data, named("d:1"), true)),
+              "cannot archive data 'd:1");
+    EXPECT_EQ(said(download_model(world.session, context, named("m:1"), "")), "cannot download model 'm");
 }
 
 }  // namespace

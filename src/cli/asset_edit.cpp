@@ -66,7 +66,7 @@ Outcome<Exit> update_asset(Session& session, const Console& console, AssetKind k
         return stop(Exit::Usage, ErrorCode::InvalidArgument,
                     fmt::format("say what to change: lavant {} update {} --set tags.team=vision", words.word,
                                 printable(name.text())));
-    LAVANT_TRY(const Json arm, fetch_version(session, kind, name));
+    LAVANT_TRY(const Json arm, fetch_version(session, kind, name, "change"));
     Json body = body_of(arm);
     Json& properties = body.member("properties");
     for (const std::string& setting : settings) {
@@ -99,7 +99,7 @@ Outcome<Exit> archive_asset(Session& session, const Console& console, AssetKind 
         fmt::format("{} {} '{}'", archived ? "archive" : "restore", words.word, printable(name.text()));
     LAVANT_TRY(const Json arm,
                whole ? session.attempt(what, "GET", container_path(session, kind, name.name), Json())
-                     : fetch_version(session, kind, name));
+                     : fetch_version(session, kind, name, archived ? "archive" : "restore"));
     Json body = body_of(arm);
     body.member("properties").set("isArchived", archived);
     const std::string path = whole ? container_path(session, kind, name.name) : path_of(session, kind, arm);
@@ -121,7 +121,7 @@ Outcome<Exit> delete_asset(Session& session, Context& context, AssetKind kind, c
     if (whole) {
         LAVANT_TRY_VOID(session.attempt(what, "GET", container_path(session, kind, name.name), Json()));
     } else {
-        LAVANT_TRY(const Json arm, fetch_version(session, kind, name));
+        LAVANT_TRY(const Json arm, fetch_version(session, kind, name, "delete"));
         exact = {name.name, words.to_az(arm)["version"].string(name.version), ""};
     }
     const std::string shown = printable(exact.text());

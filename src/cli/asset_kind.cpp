@@ -65,9 +65,9 @@ std::string version_path(const Session& session, AssetKind kind, const AssetName
     return container_path(session, kind, name.name) + "/versions/" + percent_encode(name.version);
 }
 
-Outcome<Json> fetch_version(Session& session, AssetKind kind, const AssetName& name) {
+Outcome<Json> fetch_version(Session& session, AssetKind kind, const AssetName& name, std::string_view verb) {
     const std::string container = container_path(session, kind, name.name);
-    const std::string what = fmt::format("show {} '{}'", words_of(kind).word, printable(name.text()));
+    const std::string what = fmt::format("{} {} '{}'", verb, words_of(kind).word, printable(name.text()));
     if (!name.version.empty()) return session.attempt(what, "GET", version_path(session, kind, name), Json());
     if (!name.label.empty() && !equals_ignoring_case(name.label, "latest"))
         return session.attempt(what, "GET", container + "/labels/" + percent_encode(name.label), Json());
@@ -92,13 +92,18 @@ std::string_view view_of(Archived archived) {
     return "All";
 }
 
-Outcome<std::vector<Json>> fetch_list(Session& session, const std::string& path, std::string_view view,
-                                      int max) {
+Outcome<std::vector<Json>> fetch_list(Session& session, std::string_view what, const std::string& path,
+                                      std::string_view view, int max) {
     std::vector<Json> found;
     std::string next = view.empty() ? path : fmt::format("{}?listViewType={}", path, view);
     const auto enough = [&] { return max > 0 && std::ssize(found) >= max; };
-    for (int page = 0; !next.empty() && page < kPagesMax && !enough(); ++page) {
-        LAVANT_TRY(const Json answer, session.get(next));
+    for (int page = 0; !next.empty() && !enough(); ++page) {
+        if (page == kPagesMax)
+            return stop(Exit::Refused, ErrorCode::ResourceExhausted,
+                        fmt::format("cannot list the {}: the server has more than {} pages of them; ask for "
+                                    "fewer: --max-results N",
+                                    what, kPagesMax));
+        LAVANT_TRY(const Json answer, session.attempt(fmt::format("list the {}", what), "GET", next, Json()));
         for (const Json& one : answer["value"].items()) found.push_back(one);
         next = next_page(answer);
     }

@@ -37,8 +37,9 @@ struct AssetName {
 std::string container_path(const Session& session, AssetKind kind, const std::string& name);
 std::string version_path(const Session& session, AssetKind kind, const AssetName& name);
 
-// The ARM resource of a version; without version and label the newest one.
-[[nodiscard]] Outcome<wire::Json> fetch_version(Session& session, AssetKind kind, const AssetName& name);
+// The ARM resource of a version; without version and label the newest one. `verb` for messages: "show".
+[[nodiscard]] Outcome<wire::Json> fetch_version(Session& session, AssetKind kind, const AssetName& name,
+                                                std::string_view verb);
 
 enum class Archived { No, Only, Too };
 struct AssetFilter {
@@ -46,9 +47,11 @@ struct AssetFilter {
     Archived archived = Archived::No;
     int max = 0;  // 0: all
 };
-// ARM resources, page after page.
-[[nodiscard]] Outcome<std::vector<wire::Json>> fetch_list(Session& session, const std::string& path,
-                                                          std::string_view view, int max);
+// ARM resources, page after page; at most `max` (0: all). More pages than can be fetched are an error. `what`
+// for messages: "models".
+[[nodiscard]] Outcome<std::vector<wire::Json>> fetch_list(Session& session, std::string_view what,
+                                                          const std::string& path, std::string_view view,
+                                                          int max);
 std::string_view view_of(Archived archived);  // listViewType
 
 }  // namespace lavant::cli

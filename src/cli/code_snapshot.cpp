@@ -61,7 +61,11 @@ std::string relative_path(const std::string& to, const std::string& from) {
 struct Ignore {
     IgnoreRules rules;
     std::string base;
+    bool used = true;  // false: nothing can be excluded
 
+    std::string remedy(const char* other) const {
+        return used ? std::string("; ") + other + " or exclude it in .amlignore" : std::string("; ") + other;
+    }
     bool excludes(const std::string& absolute) const {
         return !rules.empty() && rules.excludes(relative_path(absolute, base));
     }
@@ -133,7 +137,7 @@ class Walk {
             const std::string inside = join(path, name);
             if (!exists) {
                 return fail(ErrorCode::InvalidArgument,
-                            "'" + inside + "' leads nowhere; remove the link or exclude it in .amlignore");
+                            "'" + inside + "' leads nowhere" + ignore_.remedy("remove the link"));
             }
             std::string source = absolute;
             if (is_link) {
@@ -154,14 +158,14 @@ class Walk {
  private:
     Result<void> add_file(std::string source, const std::string& path, const struct ::stat& about) {
         if (!S_ISREG(about.st_mode)) {
-            return fail(
-                ErrorCode::InvalidArgument,
-                "'" + path + "' is neither a file nor a folder; remove it or exclude it in .amlignore");
+            return fail(ErrorCode::InvalidArgument,
+                        "'" + path + "' is neither a file nor a folder" + ignore_.remedy("remove it"));
         }
         if (files.size() >= kSnapshotFilesMax) {
-            return fail(ErrorCode::InvalidArgument,
-                        fmt::format("the folder has more than {} files; exclude some in .amlignore",
-                                    kSnapshotFilesMax));
+            return fail(
+                ErrorCode::InvalidArgument,
+                fmt::format("the folder has more than {} files; {}", kSnapshotFilesMax,
+                            ignore_.used ? "exclude some in .amlignore" : "send its parts one by one"));
         }
         files.push_back({std::move(source), path, static_cast<std::uint64_t>(about.st_size)});
         bytes += files.back().bytes;
@@ -274,7 +278,7 @@ Result<void> add_object_pieces(const std::string& folder, const Ignore& ignore, 
 
 }  // namespace
 
-Result<Snapshot> take_snapshot(const std::string& path) {
+Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored) {
     LAVANT_TRY(const std::string root, resolve(path));
     struct ::stat about {};
     if (::stat(root.c_str(), &about) != 0) return fail(system_error("read '" + root + "'", errno));
@@ -289,7 +293,8 @@ Result<Snapshot> take_snapshot(const std::string& path) {
     if (!S_ISDIR(about.st_mode)) {
         return fail(ErrorCode::InvalidArgument, "'" + path + "' is neither a file nor a folder");
     }
-    LAVANT_TRY(const Ignore ignore, load_ignore(root));
+    LAVANT_TRY(const Ignore ignore,
+               ignored == Ignored::Nothing ? Result<Ignore>(Ignore{.used = false}) : load_ignore(root));
     Walk walk(ignore);
     LAVANT_TRY_VOID(walk.visit(root, "", 0).map_error(in("cannot read folder '" + path + "'")));
     snapshot.files = std::move(walk.files);

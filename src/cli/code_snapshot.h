@@ -31,9 +31,14 @@ struct Snapshot {
     std::uint64_t bytes = 0;
 };
 
-// Reads the folder's list, less what its .amlignore (or, without one, its .gitignore) excludes. A path to a
-// file gives a snapshot of that file. NotFound, or InvalidArgument for links that lead nowhere or in circles.
-[[nodiscard]] Result<Snapshot> take_snapshot(const std::string& path);
+// What a folder's own .amlignore (or, without one, its .gitignore) excludes; or nothing, where somebody says
+// which files are to travel.
+enum class Ignored { AsItsFileSays, Nothing };
+
+// Reads the folder's list. A path to a file gives a snapshot of that file. NotFound, or InvalidArgument for
+// links that lead nowhere or in circles.
+[[nodiscard]] Result<Snapshot> take_snapshot(const std::string& path,
+                                             Ignored ignored = Ignored::AsItsFileSays);
 
 // SHA-256 in hex over the number of files, their names and sizes, then their bytes.
 [[nodiscard]] Result<std::string> content_hash(const Snapshot& snapshot, ports::Crypto& crypto);

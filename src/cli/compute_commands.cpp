@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/ask.h"
+#include "cli/asset_kind.h"
 #include "core/model/compute.h"
 #include "core/spec/problems.h"
 #include "wire/az_compute.h"
@@ -17,7 +18,6 @@ namespace {
 using wire::Json;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-constexpr int kPagesMax = 100;
 constexpr std::size_t kNamesMost = 30;
 constexpr int kPatienceSeconds = 2;
 
@@ -25,13 +25,9 @@ bool is_cluster(const Json& compute) { return compute["type"].text() == "amlcomp
 bool is_instance(const Json& compute) { return compute["type"].text() == "computeinstance"; }
 
 Outcome<std::vector<Json>> fetch_all(Session& session) {
-    std::vector<Json> found;
-    std::string next = session.workspace_path("/computes");
-    for (int page = 0; !next.empty() && page < kPagesMax; ++page) {
-        LAVANT_TRY(const Json answer, session.get(next));
-        for (const Json& one : answer["value"].items()) found.push_back(wire::to_az_compute(one));
-        next = next_page(answer);
-    }
+    LAVANT_TRY(std::vector<Json> found,
+               fetch_list(session, "computes", session.workspace_path("/computes"), "", 0));
+    for (Json& one : found) one = wire::to_az_compute(one);
     return found;
 }
 

@@ -21,13 +21,33 @@ std::string path_of(const Session& session, const std::string& name) {
     return session.workspace_path("/datastores/" + percent_encode(name));
 }
 
-Outcome<spec::DatastoreSpec> load(const Context& context, const FileOptions& options) {
+struct Loaded {
+    spec::DatastoreSpec spec;
+    bool from_here = false;  // its folder was named as seen from a folder of this machine
+};
+
+Outcome<Loaded> load(const Context& context, const FileOptions& options) {
     FileOptions said = options;
     // A folder alone says all there is to say.
     if (const auto path = said.words.find("path"); path != said.words.end() && !path->second.empty())
         if (said.words["type"].empty()) said.words["type"] = "local";
     LAVANT_TRY(const wire::SpecFile file, read_file_options(context, said, "a datastore file", {"path"}));
-    return users_to_mend(spec::parse_datastore(file.root, file.folder), file.label);
+    std::string path = said.words["path"];
+    if (const spec::Document* written = file.root.find("path"); path.empty() && written != nullptr)
+        path = written->text;
+    LAVANT_TRY(spec::DatastoreSpec spec,
+               users_to_mend(spec::parse_datastore(file.root, file.folder), file.label));
+    return Loaded{std::move(spec), !path.empty() && !path.starts_with('/')};
+}
+
+// The folder is one of the server's machine: from another one, "data" says nothing about where it is.
+Outcome<void> refuse_folder_from_here(const Loaded& loaded, const std::string& server) {
+    if (!loaded.from_here || is_loopback_url(server)) return {};
+    return stop(
+        Exit::Usage, ErrorCode::InvalidArgument,
+        fmt::format("cannot create datastore '{}': its folder is one of the server's machine, and {} is "
+                    "another one than this; give the whole path, like --path /data/team",
+                    printable(loaded.spec.name), printable(server)));
 }
 
 std::string where(const Json& store) {
@@ -97,19 +117,21 @@ Json without_secrets(Json body) {
 
 Outcome<Exit> create_datastore(Context& context, const ServerChoice& choice, const FileOptions& options,
                                const Output& output) {
-    LAVANT_TRY(const spec::DatastoreSpec spec, load(context, options));
+    LAVANT_TRY(const Loaded loaded, load(context, options));
+    const spec::DatastoreSpec& spec = loaded.spec;
     const Json body = wire::to_arm_datastore(spec);
     if (options.dry_run) return print_body(without_secrets(body), context.console, output);
     LAVANT_TRY(Session session, connect(context, choice));
+    LAVANT_TRY_VOID(refuse_folder_from_here(loaded, session.address().url));
     LAVANT_TRY(const Json made, session.attempt(fmt::format("create datastore '{}'", spec.name), "PUT",
                                                 path_of(session, spec.name), body));
     return print_one(made, context.console, output, false);
 }
 
 Outcome<Exit> validate_datastore(Context& context, const FileOptions& options, const Output& output) {
-    LAVANT_TRY(const spec::DatastoreSpec spec, load(context, options));
+    LAVANT_TRY(const Loaded loaded, load(context, options));
     return print_valid(context.console, output, options,
-                       fmt::format("{} datastore {}", spec.type, spec.name));
+                       fmt::format("{} datastore {}", loaded.spec.type, loaded.spec.name));
 }
 
 Outcome<Exit> show_datastore(Session& session, const Console& console, const std::string& name,
@@ -121,7 +143,7 @@ Outcome<Exit> show_datastore(Session& session, const Console& console, const std
 
 Outcome<Exit> list_datastores(Session& session, const Console& console, int max, const Output& output) {
     LAVANT_TRY(const std::vector<Json> all,
-               fetch_list(session, session.workspace_path("/datastores"), "", max));
+               fetch_list(session, "datastores", session.workspace_path("/datastores"), "", max));
     Json found = Json::array();
     for (const Json& one : all) found.append(wire::to_az_datastore(one));
     LAVANT_TRY_VOID(print(found, output, console, [&] {
@@ -147,7 +169,8 @@ Outcome<Exit> update_datastore(Session& session, const Console& console, const s
         return stop(Exit::Usage, ErrorCode::InvalidArgument,
                     fmt::format("say what to change: lavant datastore update {} --set description=TEXT",
                                 printable(name)));
-    LAVANT_TRY(const Json arm, session.get(path_of(session, name)));
+    const std::string what = fmt::format("change datastore '{}'", printable(name));
+    LAVANT_TRY(const Json arm, session.attempt(what, "GET", path_of(session, name), Json()));
     Json properties = arm["properties"];
     for (const std::string& setting : settings) {
         LAVANT_TRY(const auto parts, split_setting(setting));
@@ -159,21 +182,22 @@ Outcome<Exit> update_datastore(Session& session, const Console& console, const s
                             "the rest give its file again: lavant datastore create -f FILE",
                             printable(parts.first)));
     }
-    const std::string what = fmt::format("change datastore '{}'", printable(name));
     LAVANT_TRY(const Json changed, session.attempt(what, "PUT", path_of(session, name),
                                                    Json::object({{"properties", std::move(properties)}})));
     return print_one(changed, console, output, true);
 }
 
 Outcome<Exit> delete_datastore(Session& session, Context& context, const std::string& name, bool yes) {
+    const std::string what = fmt::format("delete datastore '{}'", printable(name));
+    // Nobody is asked about what is not there, and a delete of it is no success.
+    LAVANT_TRY_VOID(session.attempt(what, "GET", path_of(session, name), Json()));
     if (!yes) {
         LAVANT_TRY(const bool sure,
                    ask(context,
                        fmt::format("delete datastore {}? Its files stay where they are.", printable(name))));
         if (!sure) return stop(Exit::Usage, ErrorCode::InvalidArgument, "nothing was deleted");
     }
-    LAVANT_TRY_VOID(session.attempt(fmt::format("delete datastore '{}'", printable(name)), "DELETE",
-                                    path_of(session, name), Json()));
+    LAVANT_TRY_VOID(session.attempt(what, "DELETE", path_of(session, name), Json()));
     context.console.err << "deleted " << printable(name) << "; its files stay where they are\n";
     return Exit::Completed;
 }

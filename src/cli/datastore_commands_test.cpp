@@ -9,7 +9,7 @@ namespace {
 
 struct World {
     World() {
-        terminal.variables["LAVANT_ENDPOINT"] = "https://server";
+        terminal.variables["LAVANT_ENDPOINT"] = "https://127.0.0.1:1";
         terminal.variables["LAVANT_TOKEN"] = "key";
     }
     Context context() {
@@ -39,6 +39,19 @@ TEST(DatastoreCreate, AFolderIsAllItTakes) {
               R"({"properties":{"datastoreType":"AzureBlob","lavant":{"path":"/here/data"},"tags":{},)"
               R"("credentials":{"credentialsType":"None"}}})");
     EXPECT_EQ(world.terminal.out.str(), "team  local  /data/team\n");
+}
+
+TEST(DatastoreCreate, AFolderOfAnotherMachineIsNamedWhole) {
+    World world;
+    world.terminal.variables["LAVANT_ENDPOINT"] = "https://server";
+    world.server.on("PUT " + kStore, 201, kLocal);
+    Context context = world.context();
+    const auto refused = create_datastore(context, {}, {.words = {{"name", "team"}, {"path", "data"}}}, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().exit, Exit::Usage);
+    EXPECT_NE(refused.error().error.message.find("give the whole path"), std::string::npos);
+    EXPECT_TRUE(world.server.requests.empty());
+    EXPECT_TRUE(create_datastore(context, {}, {.words = {{"name", "team"}, {"path", "/data"}}}, {}));
 }
 
 TEST(DatastoreCreate, ADryRunShowsNoSecret) {
@@ -95,11 +108,21 @@ TEST(DatastoreUpdate, ChangesWordsOnly) {
 
 TEST(DatastoreDelete, SaysThatFilesStay) {
     World world;
+    world.server.on("GET " + kStore, 200, kLocal);
     world.server.on("DELETE " + kStore, 200, "");
     Context context = world.context();
     EXPECT_FALSE(delete_datastore(world.session, context, "team", false));
     ASSERT_TRUE(delete_datastore(world.session, context, "team", true));
     EXPECT_EQ(world.terminal.err.str(), "deleted team; its files stay where they are\n");
+}
+
+TEST(DatastoreDelete, OfOneThatIsNotThereIsRefused) {
+    World world;
+    world.server.on("DELETE " + kWorkspacePath + "/datastores/nosuch", 204, "");
+    Context context = world.context();
+    const auto removed = delete_datastore(world.session, context, "nosuch", true);
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().exit, Exit::Refused);
 }
 
 }  // namespace

@@ -21,18 +21,6 @@ std::string flag_of(std::string_view key) {
     return flag;
 }
 
-Outcome<void> add_tags(Document& root, const std::vector<std::string>& pairs) {
-    for (const std::string& pair : pairs) {
-        const std::size_t equals = pair.find('=');
-        if (equals == std::string::npos || equals == 0)
-            return stop(Exit::Usage, ErrorCode::InvalidArgument,
-                        fmt::format("cannot use --tags {}: write it as KEY=VALUE", printable(pair)));
-        const auto set = wire::apply_setting(root, "tags." + pair);
-        if (!set) return tl::make_unexpected(Failure(Exit::Usage, set.error()));
-    }
-    return {};
-}
-
 // A local path that a flag names is as if it stood in a file of the current folder.
 std::string from_here(const Context& context, const std::string& path) {
     const std::size_t colon = path.find(':');
@@ -56,6 +44,18 @@ Outcome<wire::SpecFile> read(const Context& context, const FileOptions& options,
 
 }  // namespace
 
+Outcome<std::vector<std::string>> settings_of_tags(const std::vector<std::string>& tags) {
+    std::vector<std::string> settings;
+    for (const std::string& tag : tags) {
+        const std::size_t equals = tag.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                        fmt::format("cannot use --tags {}: write it as KEY=VALUE", printable(tag)));
+        settings.push_back("tags." + tag);
+    }
+    return settings;
+}
+
 Outcome<wire::SpecFile> read_file_options(const Context& context, const FileOptions& options,
                                           const std::string& what,
                                           const std::vector<std::string>& path_keys) {
@@ -68,8 +68,9 @@ Outcome<wire::SpecFile> read_file_options(const Context& context, const FileOpti
                         fmt::format("cannot use {}: '{}' of the file is not a mapping", flag_of(key),
                                     key.substr(0, key.find('.'))));
     }
-    LAVANT_TRY_VOID(add_tags(file.root, options.tags));
-    for (const std::string& setting : options.settings) {
+    LAVANT_TRY(std::vector<std::string> settings, settings_of_tags(options.tags));
+    settings.insert(settings.end(), options.settings.begin(), options.settings.end());
+    for (const std::string& setting : settings) {
         const auto set = wire::apply_setting(file.root, setting);
         if (!set) return tl::make_unexpected(Failure(Exit::Usage, set.error()));
     }

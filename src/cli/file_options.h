@@ -20,6 +20,9 @@ struct FileOptions {
     bool dry_run = false;                      // say what would be sent
 };
 
+// What --tags said, as --set would have said it.
+[[nodiscard]] Outcome<std::vector<std::string>> settings_of_tags(const std::vector<std::string>& tags);
+
 // The file with what flags said put over it, then what --set said; `what` for messages: "a data file". Paths
 // that flags name (`path_keys`) begin in the current folder, whatever the file's is.
 [[nodiscard]] Outcome<wire::SpecFile> read_file_options(const Context& context, const FileOptions& options,

@@ -146,8 +146,14 @@ bool wanted(const Json& job, const ListOptions& options) {
 Outcome<Json> jobs_of(Session& session, const ListOptions& options, std::size_t most) {
     Json found = Json::array();
     std::string next = session.workspace_path("/jobs") + list_query(options);
-    for (int pages = 0; !next.empty() && found.size() < most && pages < kPagesMax; ++pages) {
-        LAVANT_TRY(const Json page, session.get(next));
+    for (int pages = 0; !next.empty() && found.size() < most; ++pages) {
+        if (pages == kPagesMax)
+            return stop(
+                Exit::Refused, ErrorCode::ResourceExhausted,
+                fmt::format("cannot list the jobs: the server has more than {} pages of them; ask for "
+                            "fewer: --max-results N",
+                            kPagesMax));
+        LAVANT_TRY(const Json page, session.attempt("list the jobs", "GET", next, Json()));
         for (const Json& job : page["value"].items()) {
             if (found.size() < most && wanted(job, options)) found.append(wire::to_az_job(job));
         }

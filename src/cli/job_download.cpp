@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/blob_fetch.h"
 #include "cli/job_commands.h"
 #include "core/model/workspace.h"
 
@@ -32,8 +31,10 @@ std::vector<Located> outputs_of(const Json& job, const std::string& only) {
 
 }  // namespace
 
-Outcome<Exit> download_job(Session& session, const Console& console, const DownloadOptions& options) {
-    LAVANT_TRY(const Json job, session.get(session.job_path(options.name)));
+Outcome<Exit> download_job(Session& session, const Context& context, const DownloadOptions& options) {
+    const Console& console = context.console;
+    LAVANT_TRY(const Json job, session.attempt(fmt::format("download job '{}'", printable(options.name)),
+                                               "GET", session.job_path(options.name), Json()));
     const std::string status = job.get("properties.status").string();
     if (!is_terminal(status)) {
         return stop(Exit::Refused, ErrorCode::Conflict,
@@ -42,15 +43,17 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
     }
     const std::string folder = options.folder.empty() ? "./" + options.name : options.folder;
     Fetched total;
-    const auto count = [&total](const Fetched& more) {
+    const auto fetch = [&](const BlobPlace& from, const std::string& into) -> Outcome<void> {
+        LAVANT_TRY(const DatastorePlace place, open_datastore(session, from.datastore));
+        LAVANT_TRY(const BlobTree tree, find_tree(session, place, from.path));
+        LAVANT_TRY(const Fetched more, fetch_tree(session, context, tree, folder + into, options.parallel));
         total.files += more.files;
         total.bytes += more.bytes;
+        total.there += more.there;
+        return {};
     };
     if (options.output_name.empty()) {
-        LAVANT_TRY(const DatastorePlace place, open_datastore(session, kArtifactDatastore));
-        LAVANT_TRY(const Fetched more, fetch_tree(session, console, {place, artifact_prefix(options.name)},
-                                                  folder + "/artifacts"));
-        count(more);
+        LAVANT_TRY_VOID(fetch({kArtifactDatastore, artifact_prefix(options.name)}, "/artifacts"));
     }
     if (options.all || !options.output_name.empty()) {
         const auto outputs = outputs_of(job, options.output_name);
@@ -61,14 +64,11 @@ Outcome<Exit> download_job(Session& session, const Console& console, const Downl
         }
         for (const Located& output : outputs) {
             if (!stays_inside_folder(output.output)) continue;
-            LAVANT_TRY(const DatastorePlace place, open_datastore(session, output.place.datastore));
-            LAVANT_TRY(const Fetched more, fetch_tree(session, console, {place, output.place.path},
-                                                      folder + "/named-outputs/" + output.output));
-            count(more);
+            LAVANT_TRY_VOID(fetch(output.place, "/named-outputs/" + output.output));
         }
     }
-    console.out << fmt::format("{} file{}, {} bytes in {}\n", total.files, total.files == 1 ? "" : "s",
-                               total.bytes, folder);
+    console.out << fmt::format("{} file{}, {} bytes in {}{}\n", total.files, total.files == 1 ? "" : "s",
+                               total.bytes, folder, said_of_those_there(total.there));
     console.out.flush();
     return Exit::Completed;
 }

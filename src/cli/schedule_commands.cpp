@@ -83,11 +83,6 @@ std::string fields_of(const Json& schedule, int width) {
     return render_fields(rows, width);
 }
 
-Outcome<Json> fetch(Session& session, const std::string& name, const std::string& verb) {
-    return session.attempt(fmt::format("{} schedule '{}'", verb, printable(name)), "GET",
-                           path_of(session, name), Json());
-}
-
 Outcome<Json> put_back(Session& session, const std::string& name, const std::string& verb, Json properties) {
     properties.remove("provisioningState");
     return session.attempt(fmt::format("{} schedule '{}'", verb, printable(name)), "PUT",
@@ -103,28 +98,62 @@ bool apply(Json& properties, std::string_view path, const std::string& value) {
                                                                      {"trigger.frequency", "frequency"}};
     for (const auto& [word, key] : kTrigger)
         if (path == word) return properties.member("trigger").set(key, value), true;
-    if (path == "trigger.interval") {
-        const auto number = parse_integer(value);
-        if (number) properties.member("trigger").set("interval", *number);
-        return number.has_value();
-    }
-    if (path == "is_enabled" && (equals_ignoring_case(value, "true") || equals_ignoring_case(value, "false")))
-        return properties.set("isEnabled", equals_ignoring_case(value, "true")), true;
     return set_words_about(properties, path, value);
 }
 
+Outcome<void> apply_setting(Json& properties, const std::string& setting) {
+    LAVANT_TRY(const auto parts, split_setting(setting));
+    const auto& [path, value] = parts;
+    const auto refuse = [&setting](std::string_view why) {
+        return stop(Exit::Usage, ErrorCode::InvalidArgument,
+                    fmt::format("cannot use --set {}: {}", printable(setting), why));
+    };
+    if (path == "trigger.interval") {
+        const auto number = parse_integer(value);
+        if (!number) return refuse("trigger.interval must be an integer");
+        properties.member("trigger").set("interval", *number);
+        return {};
+    }
+    if (path == "is_enabled") {
+        const bool on = equals_ignoring_case(value, "true");
+        if (!on && !equals_ignoring_case(value, "false")) return refuse("is_enabled must be true or false");
+        properties.set("isEnabled", on);
+        return {};
+    }
+    if (apply(properties, path, value)) return {};
+    return refuse(
+        "description, display_name, tags.KEY, properties.KEY, is_enabled and the trigger can be set; for the "
+        "job give the file again: lavant schedule update -f FILE");
+}
+
+// Nobody is to find out in the morning that nothing ran in the night.
+void say_no_clock(const Console& console, const Json& arm) {
+    if (!arm.get("properties.isEnabled").boolean(true)) return;
+    console.note(
+        fmt::format("warning: {0} is kept; nothing fires it by the clock yet: lavant schedule trigger "
+                    "{0}",
+                    printable(arm["name"].text())),
+        Colour::Yellow);
+}
+
 }  // namespace
+
+Outcome<Json> fetch_schedule(Session& session, const std::string& name, const std::string& verb) {
+    return session.attempt(fmt::format("{} schedule '{}'", verb, printable(name)), "GET",
+                           path_of(session, name), Json());
+}
 
 Outcome<Exit> print_schedule(const Json& arm, const Console& console, const Output& output, bool whole) {
     const Json schedule = wire::to_az_schedule(arm);
     LAVANT_TRY_VOID(print(schedule, output, console,
                           [&] { return whole ? fields_of(schedule, console.width) : line_of(schedule); }));
+    say_no_clock(console, arm);
     return Exit::Completed;
 }
 
 Outcome<Exit> show_schedule(Session& session, const Console& console, const std::string& name,
                             const Output& output) {
-    LAVANT_TRY(const Json arm, fetch(session, name, "show"));
+    LAVANT_TRY(const Json arm, fetch_schedule(session, name, "show"));
     return print_schedule(arm, console, output, true);
 }
 
@@ -134,7 +163,7 @@ Outcome<Exit> list_schedules(Session& session, const Console& console, const Sch
                        : filter.include_disabled ? "All"
                                                  : "EnabledOnly";
     LAVANT_TRY(const std::vector<Json> all,
-               fetch_list(session, session.workspace_path("/schedules"), view, filter.max));
+               fetch_list(session, "schedules", session.workspace_path("/schedules"), view, filter.max));
     Json found = Json::array();
     for (const Json& one : all) found.append(wire::to_az_schedule(one));
     if (found.size() == 0 && output.format == Format::Table)
@@ -155,26 +184,23 @@ Outcome<Exit> list_schedules(Session& session, const Console& console, const Sch
     return Exit::Completed;
 }
 
-Outcome<Exit> update_schedule(Session& session, const Console& console, const std::string& name,
-                              const std::vector<std::string>& settings, const Output& output) {
+Outcome<Exit> update_schedule(Session& session, const Console& console, const FileOptions& options,
+                              const Output& output) {
+    const std::string& name = options.words.at("name");
+    LAVANT_TRY(std::vector<std::string> settings, settings_of_tags(options.tags));
+    settings.insert(settings.end(), options.settings.begin(), options.settings.end());
     if (settings.empty())
         return stop(
             Exit::Usage, ErrorCode::InvalidArgument,
             fmt::format("say what to change: lavant schedule update {} --set trigger.expression=\"0 4 * * "
                         "*\", or give its file: -f FILE",
                         printable(name)));
-    LAVANT_TRY(const Json arm, fetch(session, name, "change"));
+    LAVANT_TRY(const Json arm, fetch_schedule(session, name, "change"));
     Json properties = arm["properties"];
-    for (const std::string& setting : settings) {
-        LAVANT_TRY(const auto parts, split_setting(setting));
-        if (!apply(properties, parts.first, parts.second))
-            return stop(
-                Exit::Usage, ErrorCode::InvalidArgument,
-                fmt::format(
-                    "cannot use --set {}: description, display_name, tags.KEY, properties.KEY and the "
-                    "trigger can be set; for the job give the file again: lavant schedule create -f",
-                    printable(setting)));
-    }
+    properties.remove("provisioningState");
+    for (const std::string& setting : settings) LAVANT_TRY_VOID(apply_setting(properties, setting));
+    if (options.dry_run)
+        return print_body(Json::object({{"properties", std::move(properties)}}), console, output);
     LAVANT_TRY(const Json changed, put_back(session, name, "change", std::move(properties)));
     return print_schedule(changed, console, output, true);
 }
@@ -182,11 +208,12 @@ Outcome<Exit> update_schedule(Session& session, const Console& console, const st
 Outcome<Exit> enable_schedule(Session& session, const Console& console, const std::string& name,
                               bool enabled) {
     const std::string verb = enabled ? "enable" : "disable";
-    LAVANT_TRY(const Json arm, fetch(session, name, verb));
+    LAVANT_TRY(const Json arm, fetch_schedule(session, name, verb));
     Json properties = arm["properties"];
     properties.set("isEnabled", enabled);
-    LAVANT_TRY_VOID(put_back(session, name, verb, std::move(properties)));
+    LAVANT_TRY(const Json changed, put_back(session, name, verb, std::move(properties)));
     console.err << verb << "d " << printable(name) << "\n";
+    say_no_clock(console, changed);
     return Exit::Completed;
 }
 
@@ -206,6 +233,8 @@ Outcome<Exit> trigger_schedule(Session& session, const Console& console, const s
 
 Outcome<Exit> delete_schedule(Session& session, Context& context, const std::string& name, bool yes) {
     const std::string shown = printable(name);
+    // Nobody is asked about what is not there, and a delete of it is no success.
+    LAVANT_TRY_VOID(fetch_schedule(session, name, "delete"));
     if (!yes) {
         LAVANT_TRY(const bool sure, ask(context, fmt::format("delete schedule {}?", shown)));
         if (!sure) return stop(Exit::Usage, ErrorCode::InvalidArgument, "nothing was deleted");
@@ -215,7 +244,10 @@ Outcome<Exit> delete_schedule(Session& session, Context& context, const std::str
     if (!removed) {
         Failure failure = std::move(removed).error();
         if (failure.error.message.find("active trigger") != std::string::npos)
-            failure.error.message += fmt::format("; disable it first: lavant schedule disable {}", shown);
+            failure.error.message = fmt::format(
+                "cannot delete schedule '{0}': it is enabled; disable it first: lavant schedule "
+                "disable {0}",
+                shown);
         return tl::make_unexpected(std::move(failure));
     }
     context.console.err << "deleted " << shown << "\n";

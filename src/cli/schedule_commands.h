@@ -15,6 +15,9 @@ namespace lavant::cli {
 // One of that name that is there already is replaced.
 [[nodiscard]] Outcome<Exit> create_schedule(Context& context, const ServerChoice& choice,
                                             const FileOptions& options, const Output& output);
+// The same, but one of that name must be there.
+[[nodiscard]] Outcome<Exit> replace_schedule(Context& context, const ServerChoice& choice,
+                                             const FileOptions& options, const Output& output);
 // Needs no server.
 [[nodiscard]] Outcome<Exit> validate_schedule(Context& context, const FileOptions& options,
                                               const Output& output);
@@ -28,9 +31,9 @@ struct ScheduleFilter {
 };
 [[nodiscard]] Outcome<Exit> list_schedules(Session& session, const Console& console,
                                            const ScheduleFilter& filter, const Output& output);
-// Words about it, and its trigger: --set trigger.expression="0 4 * * *".
-[[nodiscard]] Outcome<Exit> update_schedule(Session& session, const Console& console, const std::string& name,
-                                            const std::vector<std::string>& settings, const Output& output);
+// Words about it, and its trigger: --set trigger.expression="0 4 * * *". The options' word `name` says which.
+[[nodiscard]] Outcome<Exit> update_schedule(Session& session, const Console& console,
+                                            const FileOptions& options, const Output& output);
 [[nodiscard]] Outcome<Exit> enable_schedule(Session& session, const Console& console, const std::string& name,
                                             bool enabled);
 // Its job once, now.
@@ -39,7 +42,10 @@ struct ScheduleFilter {
 [[nodiscard]] Outcome<Exit> delete_schedule(Session& session, Context& context, const std::string& name,
                                             bool yes);
 
-// What an ARM resource says, on one line or whole.
+// The ARM resource; `verb` for messages.
+[[nodiscard]] Outcome<wire::Json> fetch_schedule(Session& session, const std::string& name,
+                                                 const std::string& verb);
+// What an ARM resource says, on one line or whole, with a warning that no clock fires it yet.
 [[nodiscard]] Outcome<Exit> print_schedule(const wire::Json& arm, const Console& console,
                                            const Output& output, bool whole);
 

@@ -95,23 +95,39 @@ Outcome<Json> job_as_written(const Prepared& prepared) {
     return body["properties"];
 }
 
-}  // namespace
-
-Outcome<Exit> create_schedule(Context& context, const ServerChoice& choice, const FileOptions& options,
-                              const Output& output) {
-    LAVANT_TRY(Prepared prepared, prepare(context, options));
+Outcome<Exit> put(Session& session, Context& context, Prepared& prepared, const Output& output) {
     const spec::ScheduleSpec& schedule = prepared.schedule;
-    say_warnings(context.console, schedule.warnings);
-    if (options.dry_run) {
-        LAVANT_TRY(Json job, job_as_written(prepared));
-        return print_body(wire::to_arm_schedule(schedule, std::move(job)), context.console, output);
-    }
-    LAVANT_TRY(Session session, connect(context, choice));
     LAVANT_TRY(Json job, job_of(session, context, prepared));
     const std::string path = session.workspace_path("/schedules/" + percent_encode(schedule.name));
     LAVANT_TRY(const Json made, session.attempt(fmt::format("create schedule '{}'", schedule.name), "PUT",
                                                 path, wire::to_arm_schedule(schedule, std::move(job))));
     return print_schedule(made, context.console, output, false);
+}
+
+Outcome<Exit> print_plan(const Prepared& prepared, const Console& console, const Output& output) {
+    LAVANT_TRY(Json job, job_as_written(prepared));
+    return print_body(wire::to_arm_schedule(prepared.schedule, std::move(job)), console, output);
+}
+
+}  // namespace
+
+Outcome<Exit> create_schedule(Context& context, const ServerChoice& choice, const FileOptions& options,
+                              const Output& output) {
+    LAVANT_TRY(Prepared prepared, prepare(context, options));
+    say_warnings(context.console, prepared.schedule.warnings);
+    if (options.dry_run) return print_plan(prepared, context.console, output);
+    LAVANT_TRY(Session session, connect(context, choice));
+    return put(session, context, prepared, output);
+}
+
+Outcome<Exit> replace_schedule(Context& context, const ServerChoice& choice, const FileOptions& options,
+                               const Output& output) {
+    LAVANT_TRY(Prepared prepared, prepare(context, options));
+    say_warnings(context.console, prepared.schedule.warnings);
+    LAVANT_TRY(Session session, connect(context, choice));
+    LAVANT_TRY_VOID(fetch_schedule(session, prepared.schedule.name, "change"));
+    if (options.dry_run) return print_plan(prepared, context.console, output);
+    return put(session, context, prepared, output);
 }
 
 Outcome<Exit> validate_schedule(Context& context, const FileOptions& options, const Output& output) {

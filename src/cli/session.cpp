@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/storage_list.h"
 
 namespace lavant::cli {
 namespace {
@@ -149,6 +150,7 @@ Failure Session::refusal(const ports::HttpResponse& response, std::string_view a
             error.fields.push_back({printable(word), printable(detail["message"].text())});
         }
     }
+    if (message.empty()) message = storage_message(response.body);
     if (message.empty()) message = fmt::format("the server answered {}", response.status);
     if (response.status == 401)
         message += "; give a valid key: lavant login URL, LAVANT_TOKEN, or eval \"$(lavant env)\"";

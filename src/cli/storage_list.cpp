@@ -87,4 +87,9 @@ BlobPage parse_blob_list(std::string_view xml) {
     return page;
 }
 
+std::string storage_message(std::string_view xml) {
+    const auto message = element(xml, "Message");
+    return message ? unescape(trim(message->inside)) : "";
+}
+
 }  // namespace lavant::cli

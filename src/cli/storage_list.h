@@ -24,5 +24,7 @@ struct BlobPage {
 };
 
 BlobPage parse_blob_list(std::string_view xml);  // What is not understood is left out.
+// The <Message> with which blob storage refuses; "" if there is none.
+std::string storage_message(std::string_view xml);
 
 }  // namespace lavant::cli

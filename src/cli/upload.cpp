@@ -21,6 +21,7 @@ using wire::Json;
 
 constexpr std::uint64_t kSinglePutBytesMax = 64ULL << 20;
 constexpr std::size_t kBlockBytes = 8U << 20;
+constexpr std::size_t kPieceBytes = 1U << 20;
 constexpr const char* kStorageVersion = "2024-11-04";
 
 std::vector<ports::Header> storage_headers() { return {{"x-ms-version", kStorageVersion}}; }
@@ -60,6 +61,20 @@ std::string random_guid(ports::Crypto& crypto) {
     const std::string hex = to_hex(bytes);
     return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) +
            "-" + hex.substr(20);
+}
+
+std::string md5_of_file(ports::Crypto& crypto, const std::string& path) {
+    const Result<Fd> file = open_file(path, O_RDONLY | O_CLOEXEC);
+    if (!file) return "";
+    std::string piece(kPieceBytes, '\0');
+    bool read = true;
+    const std::string digest = crypto.md5_of_chunks([&]() -> std::optional<std::string_view> {
+        const ssize_t got = ::read(file->get(), piece.data(), piece.size());
+        if (got < 0) read = false;
+        if (got <= 0) return std::nullopt;
+        return std::string_view(piece).substr(0, static_cast<std::size_t>(got));
+    });
+    return read ? base64_encode(digest) : "";
 }
 
 Outcome<std::string> Uploader::upload_code(const Snapshot& snapshot) {
@@ -222,11 +237,7 @@ Outcome<void> Uploader::put_in_blocks(const SnapshotFile& file, const std::strin
 Outcome<ports::HttpResponse> Uploader::storage(ports::ClientRequest request, std::string_view attempted) {
     LAVANT_TRY(ports::HttpResponse answer, session_.send(std::move(request)));
     if (answer.status >= 200 && answer.status < 300) return answer;
-    std::string why = fmt::format("the server answered {}", answer.status);
-    for (const auto& [name, value] : answer.headers) {
-        if (equals_ignoring_case(name, "x-ms-error-code")) why += " (" + value + ")";
-    }
-    return stop(Exit::Refused, ErrorCode::Internal, fmt::format("cannot {}: {}", attempted, why));
+    return tl::make_unexpected(Session::refusal(answer, attempted));
 }
 
 }  // namespace lavant::cli

@@ -54,6 +54,8 @@ class Uploader {
 
 // "{container url}/{name}" with every segment of the name percent-encoded.
 std::string blob_address(const std::string& container_url, const std::string& name);
+// Of a file, in base64; "" if it cannot be read.
+std::string md5_of_file(ports::Crypto& crypto, const std::string& path);
 std::string random_guid(ports::Crypto& crypto);  // RFC 4122, version 4
 
 }  // namespace lavant::cli

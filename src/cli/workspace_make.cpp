@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/ask.h"
+#include "cli/asset_kind.h"
 #include "cli/file_options.h"
 #include "cli/workspace_commands.h"
 #include "core/spec/workspace.h"
@@ -17,7 +18,6 @@ namespace {
 using wire::Json;
 
 constexpr const char* kProvider = "/providers/Microsoft.MachineLearningServices/workspaces";
-constexpr int kPagesMax = 1'000;
 
 std::string path_of(const WorkspaceName& name) {
     return fmt::format("/subscriptions/{}/resourceGroups/{}{}/{}", percent_encode(name.subscription),
@@ -114,15 +114,12 @@ Outcome<Exit> validate_workspace(Context& context, const std::string& file, cons
 Outcome<Exit> list_workspaces(Session& session, const Console& console, bool of_group, int max,
                               const Output& output) {
     const WorkspaceName& here = session.address().workspace;
-    std::string next = "/subscriptions/" + percent_encode(here.subscription) +
-                       (of_group ? "/resourceGroups/" + percent_encode(here.resource_group) : "") + kProvider;
+    const std::string path = "/subscriptions/" + percent_encode(here.subscription) +
+                             (of_group ? "/resourceGroups/" + percent_encode(here.resource_group) : "") +
+                             kProvider;
+    LAVANT_TRY(const std::vector<Json> all, fetch_list(session, "workspaces", path, "", max));
     Json found = Json::array();
-    for (int page = 0; !next.empty() && page < kPagesMax; ++page) {
-        LAVANT_TRY(const Json answer, session.attempt("list the workspaces", "GET", next, Json()));
-        for (const Json& one : answer["value"].items())
-            if (max == 0 || std::ssize(found.items()) < max) found.append(to_az(one));
-        next = next_page(answer);
-    }
+    for (const Json& one : all) found.append(to_az(one));
     LAVANT_TRY_VOID(print(found, output, console, [&] {
         std::vector<std::vector<std::string>> rows;
         for (const Json& one : found.items())

@@ -100,3 +100,30 @@ def test_a_reader_changes_nothing(server):
     assert call(server, "POST", f"{WORKSPACE}/schedules/{name}/trigger", {}, key)[0] == 403
     assert call(server, "DELETE", f"{WORKSPACE}/schedules/{name}", key=key)[0] == 403
     assert call(server, "GET", f"{WORKSPACE}/schedules/{name}", key=key)[1]["properties"]["isEnabled"]
+
+
+def test_update_on_the_command_line_changes_only_what_is_there_and_only_when_meant(server, tmp_path):
+    name = fresh("s")
+    assert put(server, name)[0] == 201
+    before = call(server, "GET", f"{WORKSPACE}/schedules/{name}")
+    dry = server.cli("schedule", "update", name, "--set", "trigger.expression=0 4 * * *", "--tags", "a=b", "--dry-run")
+    assert dry.returncode == 0 and "0 4 * * *" in dry.stdout and "nothing was sent" in dry.stderr
+    assert call(server, "GET", f"{WORKSPACE}/schedules/{name}") == before
+    done = server.cli("schedule", "update", name, "--set", "trigger.expression=0 4 * * *", "--tags", "a=b")
+    assert done.returncode == 0, done.stderr
+    assert f"nothing fires it by the clock yet: lavant schedule trigger {name}" in done.stderr
+    now = call(server, "GET", f"{WORKSPACE}/schedules/{name}")[1]["properties"]
+    assert now["trigger"]["expression"] == "0 4 * * *" and now["tags"] == {"a": "b"}
+
+    absent = fresh("s")
+    file = tmp_path / "s.yml"
+    file.write_text(f"name: {absent}\ntrigger: {{type: cron, expression: '0 3 * * *'}}\ncreate_job: azureml:old\n")
+    refused = server.cli("schedule", "update", "-f", file)
+    assert refused.returncode == 5, refused.stderr
+    assert call(server, "GET", f"{WORKSPACE}/schedules/{absent}")[0] == 404
+
+
+@pytest.mark.parametrize("family", ["schedule", "datastore", "data", "model", "environment", "component", "compute", "job"])
+def test_deleting_what_is_not_there_is_refused(server, family):
+    removed = server.cli(family, "delete", fresh("nosuch"), "-y")
+    assert removed.returncode == 5 and "deleted" not in removed.stderr + removed.stdout, removed.stderr

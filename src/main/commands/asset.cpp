@@ -199,7 +199,7 @@ void add_download(CommandLine& line, CLI::App& parent) {
     command.add_option("-p,--download-path", folder, "the current folder if left out")->option_text("DIR");
     runs_on_asset(line, command, AssetKind::Model,
                   [&folder](Session& session, Context& context, const cli::AssetName& name) {
-                      return cli::download_model(session, context.console, name, folder);
+                      return cli::download_model(session, context, name, folder);
                   });
 }
 

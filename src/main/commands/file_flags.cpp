@@ -11,6 +11,36 @@ void add_flag_options(CLI::App& command, cli::FileOptions& options, const FileFl
             ->option_text(flags[i].text);
 }
 
+void runs_on_named(CommandLine& line, CLI::App& command, const std::string& noun, NamedCommand what) {
+    auto& name = line.keep<std::string>();
+    command.add_option("-n,--name,name", name, "name of the " + noun)->required()->option_text("NAME");
+    command.add_flag("--no-wait")->group("");
+    line.add_server(command);
+    line.runs_with_session(command,
+                           [&name, what = std::move(what)](cli::Session& session, cli::Context& context) {
+                               return what(session, context, name);
+                           });
+}
+
+void add_file_makers(CommandLine& line, CLI::App& parent, const FileFamily& family, const FileFlag* flags,
+                     std::size_t count) {
+    auto& options = line.keep<cli::FileOptions>();
+    CLI::App& create = CommandLine::add(parent, "create", family.about, family.create_example);
+    add_file(create, options);
+    add_flag_options(create, options, flags, count);
+    add_changes(line, create, options);
+    line.runs(create, [&line, &options, make = family.create](cli::Context& context) {
+        return make(context, line.choice(), options, line.output());
+    });
+    auto& checked = line.keep<cli::FileOptions>();
+    CLI::App& validate =
+        CommandLine::add(parent, "validate", "check a file; needs no server", family.validate_example);
+    add_validated_file(line, validate, checked);
+    line.runs(validate, [&line, &checked, check = family.validate](cli::Context& context) {
+        return check(context, checked, line.output());
+    });
+}
+
 void add_file(CLI::App& command, cli::FileOptions& options) {
     command.add_option("-f,--file", options.file, "file (YAML); - reads standard input")->option_text("FILE");
 }

@@ -2,9 +2,11 @@
 // Options that commands on files and lists of several families share.
 
 #include <CLI/App.hpp>
+#include <functional>
 #include <string>
 
 #include "cli/asset_kind.h"
+#include "cli/connect.h"
 #include "cli/file_options.h"
 #include "main/commands/command_line.h"
 
@@ -22,6 +24,27 @@ void add_flag_options(CLI::App& command, cli::FileOptions& options, const FileFl
 template <std::size_t N>
 void add_flags(CLI::App& command, cli::FileOptions& options, const FileFlag (&flags)[N]) {
     add_flag_options(command, options, flags, N);
+}
+
+// A command on one resource, which the user names.
+using NamedCommand =
+    std::function<cli::Outcome<cli::Exit>(cli::Session&, cli::Context&, const std::string& name)>;
+void runs_on_named(CommandLine& line, CLI::App& command, const std::string& noun, NamedCommand what);
+
+// `create` and `validate` of a family whose resources have one file each.
+struct FileFamily {
+    const char* about;           // of create
+    const char* create_example;  // with a line for every way
+    const char* validate_example;
+    cli::Outcome<cli::Exit> (*create)(cli::Context&, const cli::ServerChoice&, const cli::FileOptions&,
+                                      const cli::Output&);
+    cli::Outcome<cli::Exit> (*validate)(cli::Context&, const cli::FileOptions&, const cli::Output&);
+};
+void add_file_makers(CommandLine& line, CLI::App& parent, const FileFamily& family, const FileFlag* flags,
+                     std::size_t count);
+template <std::size_t N>
+void add_makers(CommandLine& line, CLI::App& parent, const FileFamily& family, const FileFlag (&flags)[N]) {
+    add_file_makers(line, parent, family, flags, N);
 }
 
 void add_file(CLI::App& command, cli::FileOptions& options);  // -f

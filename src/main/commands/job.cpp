@@ -200,7 +200,7 @@ void add_download(CommandLine& line, CLI::App& job) {
     runs_on_job(line, command, [&options, az](Session& session, Context& context, const std::string& name) {
         options.name = name;
         if (options.folder.empty() && az) options.folder = ".";  // as there
-        return cli::download_job(session, context.console, options);
+        return cli::download_job(session, context, options);
     });
 }
 

@@ -19,43 +19,18 @@ constexpr FileFlag kFlags[] = {
     {"--description", "description", "what it is for", "TEXT"},
 };
 
-using ScheduleCommand = std::function<cli::Outcome<cli::Exit>(Session&, Context&, const std::string& name)>;
-void runs_on_schedule(CommandLine& line, CLI::App& command, ScheduleCommand what) {
-    auto& name = line.keep<std::string>();
-    command.add_option("-n,--name,name", name, "name of the schedule")->required()->option_text("NAME");
-    command.add_flag("--no-wait")->group("");
-    line.add_server(command);
-    line.runs_with_session(command, [&name, what = std::move(what)](Session& session, Context& context) {
-        return what(session, context, name);
-    });
-}
-
-void add_makers(CommandLine& line, CLI::App& parent) {
-    auto& options = line.keep<FileOptions>();
-    CLI::App& create = CommandLine::add(parent, "create", "make a schedule from a file",
-                                        "lavant schedule create -f nightly.yml");
-    add_file(create, options);
-    add_flags(create, options, kFlags);
-    add_changes(line, create, options);
-    line.runs(create, [&line, &options](Context& context) {
-        return cli::create_schedule(context, line.choice(), options, line.output());
-    });
-    auto& checked = line.keep<FileOptions>();
-    CLI::App& validate = CommandLine::add(parent, "validate", "check a file; needs no server",
-                                          "lavant schedule validate -f nightly.yml");
-    add_validated_file(line, validate, checked);
-    line.runs(validate, [&line, &checked](Context& context) {
-        return cli::validate_schedule(context, checked, line.output());
-    });
-}
+constexpr FileFamily kFiles{"make a schedule from a file", "lavant schedule create -f nightly.yml",
+                            "lavant schedule validate -f nightly.yml", cli::create_schedule,
+                            cli::validate_schedule};
 
 void add_looks(CommandLine& line, CLI::App& parent) {
     CLI::App& show =
         CommandLine::add(parent, "show", "a schedule and what it makes", "lavant schedule show nightly");
     line.add_output(show);
-    runs_on_schedule(line, show, [&line](Session& session, Context& context, const std::string& name) {
-        return cli::show_schedule(session, context.console, name, line.output());
-    });
+    runs_on_named(line, show, "schedule",
+                  [&line](Session& session, Context& context, const std::string& name) {
+                      return cli::show_schedule(session, context.console, name, line.output());
+                  });
     auto& filter = line.keep<cli::ScheduleFilter>();
     CLI::App& list = CommandLine::add(parent, "list", "schedules that are enabled",
                                       "lavant schedule list --include-disabled");
@@ -79,13 +54,12 @@ void add_update(CommandLine& line, CLI::App& parent) {
     add_changes(line, update, options);
     line.runs(update, [&line, &options](Context& context) -> cli::Outcome<cli::Exit> {
         if (!options.file.empty())
-            return cli::create_schedule(context, line.choice(), options, line.output());
+            return cli::replace_schedule(context, line.choice(), options, line.output());
         if (options.words["name"].empty())
             return cli::stop(cli::Exit::Usage, ErrorCode::InvalidArgument,
                              "say which schedule: lavant schedule update NAME");
         LAVANT_TRY(Session session, cli::connect(context, line.choice()));
-        return cli::update_schedule(session, context.console, options.words["name"], options.settings,
-                                    line.output());
+        return cli::update_schedule(session, context.console, options, line.output());
     });
 }
 
@@ -98,10 +72,10 @@ void add_switches(CommandLine& line, CLI::App& parent) {
     for (const auto& [verb, enabled, about] : kVerbs) {
         CLI::App& command =
             CommandLine::add(parent, verb, about, std::string("lavant schedule ") + verb + " nightly");
-        runs_on_schedule(line, command,
-                         [enabled = enabled](Session& session, Context& context, const std::string& name) {
-                             return cli::enable_schedule(session, context.console, name, enabled);
-                         });
+        runs_on_named(line, command, "schedule",
+                      [enabled = enabled](Session& session, Context& context, const std::string& name) {
+                          return cli::enable_schedule(session, context.console, name, enabled);
+                      });
     }
 }
 
@@ -110,23 +84,25 @@ void add_switches(CommandLine& line, CLI::App& parent) {
 void add_schedule_family(CommandLine& line) {
     CLI::App& parent = CommandLine::add_family(line.root(), "schedule", "jobs that are made again and again",
                                                "lavant schedule create -f nightly.yml");
-    add_makers(line, parent);
+    add_makers(line, parent, kFiles, kFlags);
     add_looks(line, parent);
     add_update(line, parent);
     add_switches(line, parent);
     CLI::App& trigger =
         CommandLine::add(parent, "trigger", "make its job once, now", "lavant schedule trigger nightly");
     line.add_output(trigger);
-    runs_on_schedule(line, trigger, [&line](Session& session, Context& context, const std::string& name) {
-        return cli::trigger_schedule(session, context.console, name, line.output());
-    });
+    runs_on_named(line, trigger, "schedule",
+                  [&line](Session& session, Context& context, const std::string& name) {
+                      return cli::trigger_schedule(session, context.console, name, line.output());
+                  });
     auto& yes = line.keep<bool>(false);
     CLI::App& remove = CommandLine::add(parent, "delete", "remove a disabled schedule",
                                         "lavant schedule delete nightly --yes");
     remove.add_flag("-y,--yes", yes, "do not ask");
-    runs_on_schedule(line, remove, [&yes](Session& session, Context& context, const std::string& name) {
-        return cli::delete_schedule(session, context, name, yes);
-    });
+    runs_on_named(line, remove, "schedule",
+                  [&yes](Session& session, Context& context, const std::string& name) {
+                      return cli::delete_schedule(session, context, name, yes);
+                  });
 }
 
 }  // namespace lavant
