@@ -72,25 +72,50 @@ class Walk {
 
     // `path` is "" or ends in '/'. False: the page is full.
     Result<bool> folder(int fd, const std::string& path, std::size_t depth) {
-        std::vector<Entry> entries;
-        LAVANT_TRY_VOID(read_folder(fd, [&](std::string_view name, Kind kind) {
-            std::string full = path + std::string(name) + (kind == Kind::Folder ? "/" : "");
-            if (is_wanted(full)) entries.push_back({std::move(full)});
-            return true;
-        }));
-        std::ranges::sort(entries, {}, &Entry::name);
-        for (const Entry& entry : entries) {
-            const std::string base =
-                entry.name.substr(path.size(), entry.name.size() - path.size() - (entry.is_folder() ? 1 : 0));
-            LAVANT_TRY(const bool goes_on, entry.is_folder() ? visit_folder(fd, base, entry.name, depth)
-                                                             : visit_file(fd, base, entry.name));
-            if (!goes_on) return false;
+        std::string after;  // the last name that was looked at
+        while (true) {
+            LAVANT_TRY(const Batch batch, first_entries(fd, path, after));
+            for (const Entry& entry : batch.entries) {
+                const std::string base = entry.name.substr(
+                    path.size(), entry.name.size() - path.size() - (entry.is_folder() ? 1 : 0));
+                LAVANT_TRY(const bool goes_on, entry.is_folder() ? visit_folder(fd, base, entry.name, depth)
+                                                                 : visit_file(fd, base, entry.name));
+                if (!goes_on) return false;
+            }
+            // Some came to nothing: files that were removed meanwhile, folders without a blob.
+            if (batch.is_all) return true;
+            after = batch.entries.back().name;
         }
-        return true;
     }
     ports::BlobPage take() { return std::move(page_); }
 
  private:
+    struct Batch {
+        std::vector<Entry> entries;  // in order
+        bool is_all = true;
+    };
+    // The first entries of a folder behind `after`: no more than the page has room for, and one to tell that
+    // there is more. However large the folder is, no more than these are kept.
+    Result<Batch> first_entries(int fd, const std::string& path, const std::string& after) const {
+        const std::size_t room = limit_ - (page_.blobs.size() + page_.prefixes.size()) + 1;
+        Batch batch;
+        std::vector<Entry>& heap = batch.entries;  // the largest name in front
+        LAVANT_TRY_VOID(read_folder(fd, [&](std::string_view name, Kind kind) {
+            std::string full = path + std::string(name) + (kind == Kind::Folder ? "/" : "");
+            if (full <= after || !is_wanted(full)) return true;
+            if (heap.size() == room) {
+                batch.is_all = false;
+                if (full >= heap.front().name) return true;
+                std::ranges::pop_heap(heap, {}, &Entry::name);
+                heap.pop_back();
+            }
+            heap.push_back({std::move(full)});
+            std::ranges::push_heap(heap, {}, &Entry::name);
+            return true;
+        }));
+        std::ranges::sort_heap(heap, {}, &Entry::name);
+        return batch;
+    }
     bool is_wanted(const std::string& full) const {
         const bool is_folder = full.back() == '/';
         if (full == std::string(ports::kStagingFolder) + "/") return false;

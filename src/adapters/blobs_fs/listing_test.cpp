@@ -109,6 +109,17 @@ TEST_F(Listing, HostilePrefixesAndMarkersFindNothingAndDoNoHarm) {
     EXPECT_EQ(store_->list({.container = "../c"}).error().code, ErrorCode::InvalidArgument);
 }
 
+TEST_F(Listing, WhatComesToNothingTakesNoPlaceOnAPage) {
+    for (const char* folder : {"a", "b", "c", "d/e", "f", "g"})
+        ASSERT_TRUE(make_directories(folder_ / "blobs/c/" + folder));
+    for (const char* name : {"h/x", "i", "j/y", "k"}) put(name);
+    EXPECT_EQ(page({.limit = 1}), "h/x ...");
+    EXPECT_EQ(page({.limit = 2}), "h/x i ...");
+    EXPECT_EQ(page({.delimiter = "/", .limit = 1}), "[h/] ...");
+    EXPECT_EQ(page({.limit = 4}), "h/x i j/y k ");
+    EXPECT_EQ(all({.limit = 1}), (std::vector<std::string>{"h/x", "i", "j/y", "k"}));
+}
+
 TEST_F(Listing, PagesOfAnySizeTogetherAreTheWhole) {
     std::mt19937 random(7);
     std::vector<std::string> names;
