@@ -61,7 +61,9 @@ HttpResponse about_container(const BlobCall& call) {
 
 void read_container(Context& context, const SharedBlobCall& call) {
     const std::string comp = call->comp();
-    if (comp == "list") return finish(*call->call, list(context, *call));
+    // A folder may have any number of files, and each page looks at all of them.
+    if (comp == "list")
+        return run_slowly(context, [&context, call] { finish(*call->call, list(context, *call)); });
     if (comp.empty() || comp == "metadata" || comp == "acl")
         return finish(*call->call, about_container(*call));
     finish(*call->call,

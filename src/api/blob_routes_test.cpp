@@ -213,6 +213,24 @@ TEST_F(BlobRoutes, SaysWhatItDoesNotDo) {
     EXPECT_EQ(code("PUT", "/f", {"", "x", {{"Content-MD5", "short"}}}), "InvalidMd5");
 }
 
+TEST_F(BlobRoutes, WhatTakesLongKeepsNoIoThreadBusy) {
+    const std::string large((1U << 20) + 1, 'x');
+    const auto slow = [&](const std::string& method, const std::string& path, const Send& with) {
+        const int before = world_.ran_slowly;
+        const int status = send(method, path, with).status;
+        EXPECT_LT(status, 300) << method << path << with.query;
+        return world_.ran_slowly - before;
+    };
+    EXPECT_EQ(slow("PUT", "/small", {"", "x", {}}), 0);
+    EXPECT_EQ(slow("GET", "/small", {}), 0);
+    EXPECT_EQ(slow("PUT", "/large", {"", large, {}}), 1);
+    EXPECT_EQ(slow("PUT", "/b", {"comp=block&blockid=AAAA", "x", {}}), 0);
+    EXPECT_EQ(slow("PUT", "/b", {"comp=block&blockid=AAAA", large, {}}), 1);
+    EXPECT_EQ(slow("PUT", "/b", {"comp=blocklist", "<BlockList><Latest>AAAA</Latest></BlockList>", {}}), 1);
+    EXPECT_EQ(slow("GET", "", {"restype=container&comp=list", "", {}}), 1);
+    EXPECT_EQ(slow("DELETE", "/b", {}), 1);
+}
+
 TEST_F(BlobRoutes, ListsWithPrefixDelimiterAndMarker) {
     for (const char* name : {"d/a", "d/b", "d/e/f", "x%26y"})
         ASSERT_EQ(put(std::string("/") + name, "1").status, 201) << name;

@@ -136,6 +136,7 @@ void put_block_list(Context& context, const SharedBlobCall& call) {
     ports::BlobPut put{call->container(), call->blob(), "", {}};
     put.facts = {*metadata, properties_of(call->request(), false)};
     put.check = make_check(call, refused);
+    put.free_bytes_min = context.settings.free_bytes_min;
     const auto stored = context.ports.blobs.put_block_list(std::move(put), *blocks);
     if (!stored && !*refused && stored.error().code == ErrorCode::InvalidArgument)
         return respond(storage_error(400, "InvalidBlockList", stored.error().message));
@@ -218,6 +219,8 @@ void copy(Context& context, const SharedBlobCall& call) {
     const auto found = context.ports.blobs.open(source->container, source->blob);
     if (!found || !*found || ports::is_staged(source->blob))
         return respond(storage_error(404, "BlobNotFound", "the source is not there"));
+    if (auto room = context.space.check_room((*found)->info.bytes); !room)
+        return respond(storage_error(507, "InsufficientStorage", room.error().message));
     auto metadata = metadata_of(call->request());
     if (!metadata) return respond(metadata.error());
     ports::BlobPut put{call->container(), call->blob(), "", {}};
@@ -278,7 +281,7 @@ bool is_slow(const BlobCall& call) {
     const std::string comp = call.comp();
     return comp == "blocklist" || comp == "metadata" || comp == "properties" ||
            !call.request().header("x-ms-copy-source").empty() ||
-           (comp.empty() && call.request().body_bytes > kQuickBytes);
+           ((comp.empty() || comp == "block") && call.request().body_bytes > kQuickBytes);
 }
 
 void remove(Context& context, const SharedBlobCall& call) {
@@ -299,13 +302,12 @@ void remove(Context& context, const SharedBlobCall& call) {
 }  // namespace
 
 void write_blob(Context& context, const SharedBlobCall& call) {
-    if (!is_slow(*call) || !context.ports.run_slowly) return put(context, call);
-    context.ports.run_slowly([&context, call] { put(context, call); });
+    if (!is_slow(*call)) return put(context, call);
+    run_slowly(context, [&context, call] { put(context, call); });
 }
 
 void delete_blob(Context& context, const SharedBlobCall& call) {
-    if (!context.ports.run_slowly) return remove(context, call);
-    context.ports.run_slowly([&context, call] { remove(context, call); });
+    run_slowly(context, [&context, call] { remove(context, call); });
 }
 
 }  // namespace lavant::api

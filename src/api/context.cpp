@@ -33,6 +33,10 @@ Context::Context(ApiPorts given_ports, ApiSettings given_settings)
 
 Context::~Context() = default;
 
+void run_slowly(const Context& context, std::function<void()> work) {
+    context.ports.run_slowly ? context.ports.run_slowly(std::move(work)) : work();
+}
+
 Route answer_now(Context& context, Need need, Answering handler) {
     return {need, [&context, handler = std::move(handler)](const SharedCall& call) {
                 Result<ports::HttpResponse> response = handler(context, *call);

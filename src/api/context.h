@@ -137,6 +137,9 @@ struct Context {
     std::atomic<std::uint64_t> refused{0};
 };
 
+// What keeps a thread busy for long: elsewhere, or at once where nothing else is given.
+void run_slowly(const Context& context, std::function<void()> work);
+
 // A handler that answers at once.
 using Answering = std::function<Result<ports::HttpResponse>(Context&, const Call&)>;
 Route answer_now(Context& context, Need need, Answering handler);

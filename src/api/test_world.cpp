@@ -246,7 +246,11 @@ Api& TestWorld::api() {
                    [] {
                        return app::LoopStats{.batches = 7, .census = {.queued_by_reason = {{"quota", 2}}}};
                    },
-                   nullptr};
+                   nullptr,
+                   [this](const std::function<void()>& work) {
+                       ++ran_slowly;
+                       work();
+                   }};
     api_ = std::make_unique<Api>(std::move(ports), std::move(settings));
     return *api_;
 }

@@ -95,6 +95,7 @@ class TestWorld {
     std::string folder;
     std::string owner_key;
     bool inbox_full = false;
+    int ran_slowly = 0;  // what was given to other threads; here it runs at once
     std::function<std::optional<Error>(const plane::Event&)> refuse;  // what the plane would not do
     std::vector<plane::Event> posted;
     plane::Explanation explanation{.text = "it waits for a node"};

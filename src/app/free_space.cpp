@@ -25,13 +25,14 @@ std::optional<std::uint64_t> FreeSpace::free_bytes() {
     return free_;
 }
 
-Result<void> FreeSpace::check_room() {
+Result<void> FreeSpace::check_room(std::uint64_t bytes) {
     const std::optional<std::uint64_t> free = free_bytes();
-    if (!free || *free >= floor_bytes_) return {};
+    if (!free || (*free >= floor_bytes_ && *free - floor_bytes_ >= bytes)) return {};
     return fail(
         ErrorCode::ResourceExhausted,
-        "the server's disk is nearly full: " + std::to_string(*free >> 20U) + " MiB are free and " +
-            std::to_string(floor_bytes_ >> 20U) +
+        (bytes == 0 ? "the server's disk is nearly full: "
+                    : "the server's disk has no room for " + std::to_string(bytes >> 20U) + " MiB more: ") +
+            std::to_string(*free >> 20U) + " MiB are free and " + std::to_string(floor_bytes_ >> 20U) +
             " MiB are kept in reserve; delete old jobs or outputs, or give the data folder more room");
 }
 

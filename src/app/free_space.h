@@ -22,8 +22,9 @@ class FreeSpace {
     FreeSpace(Probe probe, std::uint64_t floor_bytes, ports::Clock& clock)
         : probe_(std::move(probe)), floor_bytes_(floor_bytes), clock_(clock) {}
 
-    // ResourceExhausted with the remedy when the free space is below the floor. Any thread.
-    [[nodiscard]] Result<void> check_room();
+    // ResourceExhausted with the remedy when the free space is below the floor, or would be with `bytes`
+    // more. Any thread.
+    [[nodiscard]] Result<void> check_room(std::uint64_t bytes = 0);
     std::optional<std::uint64_t> free_bytes();
 
  private:

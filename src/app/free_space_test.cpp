@@ -20,7 +20,12 @@ TEST(FreeSpace, RefusesBelowTheFloorAndNamesTheRemedy) {
     std::uint64_t free = 100U << 20U;
     FreeSpace space([&] { return std::optional(free); }, 100U << 20U, clock);
     EXPECT_TRUE(space.check_room());
-    free -= 1;
+    EXPECT_FALSE(space.check_room(1));
+    free += 1;
+    clock.at += 1s;
+    EXPECT_TRUE(space.check_room(1));
+    EXPECT_FALSE(space.check_room(~0ULL));
+    free -= 2;
     clock.at += 1s;
     const auto refused = space.check_room();
     ASSERT_FALSE(refused);

@@ -12,6 +12,7 @@ inline constexpr int kDocumentDepth = 64;
 inline constexpr std::size_t kJsonBytes = 8U << 20;  // a REST body
 inline constexpr std::size_t kHttpHeadBytes = 64U << 10;
 inline constexpr std::uint64_t kBlobPutBytes = 5'000ULL << 20;  // one PUT; larger blobs come in blocks
+inline constexpr std::uint64_t kBlobBytes = 5ULL << 40;         // one blob, however it came
 inline constexpr std::size_t kFrameBytes = 4U << 20;            // one agent frame
 inline constexpr std::size_t kLogChunkBytes = 256U << 10;
 inline constexpr std::size_t kReportedLogBytes = 4U << 10;  // a log that travels with the report of its end

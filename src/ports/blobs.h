@@ -68,6 +68,8 @@ struct BlobPut {
     bool only_if_absent = false;
     BlobCheck check = {};
     std::string bytes = {};  // the content where there is no source
+    // What must stay free of the disk where blocks are put together; else ResourceExhausted.
+    std::uint64_t free_bytes_min = 0;
 };
 
 struct BlobPage {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "adapters/blobs_fs/blob_names.h"
 #include "adapters/blobs_fs/facts.h"
 #include "adapters/blobs_fs/pending_put.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace lavant::adapters {
@@ -41,11 +43,62 @@ Error no_block(const std::string& id) {
             {}};
 }
 
-// Where a committed block lies in the blob that is there.
+// Where the bytes of a block are: in a file of its own, or in the blob that is there.
 struct Piece {
+    bool is_file = false;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
 };
+using Pieces = std::map<std::string, Piece>;  // by the block's id
+
+std::optional<Piece> find_upload(const Fd& folder, const std::string& id) {
+    struct stat status {};
+    if (!folder || ::fstatat(folder.get(), to_hex(id).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+        return std::nullopt;
+    return Piece{true, 0, static_cast<std::uint64_t>(status.st_size)};
+}
+
+// What a list comes to, found before a byte is copied: it may name one block many times.
+Result<std::vector<Piece>> find_pieces(const Fd& folder, const Pieces& committed,
+                                       const std::vector<BlockRef>& blocks) {
+    std::map<std::string, std::optional<Piece>> uploads;
+    std::vector<Piece> pieces;
+    for (const BlockRef& ref : blocks) {
+        LAVANT_TRY_VOID(blobs::check_block_id(ref.id));
+        const auto [upload, is_first] = uploads.try_emplace(ref.id);
+        if (is_first) upload->second = find_upload(folder, ref.id);
+        const auto old = committed.find(ref.id);
+        if (ref.from != BlockRef::From::Committed && upload->second) {
+            pieces.push_back(*upload->second);
+        } else if (ref.from != BlockRef::From::Uncommitted && old != committed.end()) {
+            pieces.push_back(old->second);
+        } else {
+            return fail(no_block(ref.id));
+        }
+    }
+    return pieces;
+}
+
+// On the disk of `file`, for the bytes of all pieces.
+Result<void> check_room(int file, const std::vector<Piece>& pieces, std::uint64_t free_bytes_min) {
+    std::uint64_t bytes = 0;
+    for (const Piece& piece : pieces) {
+        bytes += piece.bytes;  // A file's size added to a blob's: it does not wrap round.
+        if (bytes > limits::kBlobBytes)
+            return fail(ErrorCode::InvalidArgument,
+                        "cannot commit the block list: the blob would be larger than " +
+                            std::to_string(limits::kBlobBytes >> 40U) + " TiB");
+    }
+    struct statvfs disk {};
+    if (::fstatvfs(file, &disk) != 0) return {};
+    const std::uint64_t free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+    if (free >= free_bytes_min && free - free_bytes_min >= bytes) return {};
+    return fail(ErrorCode::ResourceExhausted,
+                "cannot commit the block list: the blob would have " + std::to_string(bytes >> 20U) +
+                    " MiB; " + std::to_string(free >> 20U) + " MiB of the disk are free and " +
+                    std::to_string(free_bytes_min >> 20U) + " MiB are kept in reserve");
+}
 
 }  // namespace
 
@@ -83,47 +136,34 @@ Result<ports::BlockList> FsBlobStore::list_blocks(const std::string& container, 
 Result<std::string> FsBlobStore::gather_blocks(const ports::BlobPut& put, const std::vector<BlockRef>& blocks,
                                                const std::string& target,
                                                std::vector<ports::BlockInfo>& gathered) {
-    const std::string folder = blobs::side_path(put.container, put.name, kBlocksSuffix);
+    const std::string path = blobs::side_path(put.container, put.name, kBlocksSuffix);
+    const Fd folder = open_beneath(blocks_.get(), path, O_RDONLY | O_DIRECTORY);
     const Fd before = containers_.open_blob(put.container, put.name, O_RDONLY | O_NONBLOCK);
-    std::map<std::string, Piece> committed;
+    Pieces committed;
     struct stat status {};
     if (before && ::fstat(before.get(), &status) == 0 && S_ISREG(status.st_mode)) {
         std::uint64_t offset = 0;
         for (const ports::BlockInfo& block :
              sidecars_.read_blocks(put.container, put.name, blobs::describe(put.name, status).etag)) {
-            committed.try_emplace(block.id, Piece{offset, block.bytes});
+            committed.try_emplace(block.id, Piece{false, offset, block.bytes});
             offset += block.bytes;
         }
     }
-    Fd whole;
-    for (const BlockRef& ref : blocks) {
-        LAVANT_TRY_VOID(blobs::check_block_id(ref.id));
-        Fd block;
-        if (ref.from != BlockRef::From::Committed)
-            block = open_beneath(blocks_.get(), folder + "/" + to_hex(ref.id), O_RDONLY);
-        if (block && ::fstat(block.get(), &status) != 0) return fail(system_error("look at a block", errno));
-        if (block && blocks.size() == 1) {
-            gathered.push_back({ref.id, static_cast<std::uint64_t>(status.st_size)});
-            return root_ + "/.blocks/" + folder + "/" + to_hex(ref.id);
-        }
-        if (!whole) {
-            LAVANT_TRY(whole, open_file(target, O_WRONLY | O_CREAT | O_EXCL));
-        }
-        const auto old = committed.find(ref.id);
-        if (block) {
-            LAVANT_TRY_VOID(fs_blob_store::copy_bytes(block.get(), whole.get()));
-            gathered.push_back({ref.id, static_cast<std::uint64_t>(status.st_size)});
-        } else if (ref.from != BlockRef::From::Uncommitted && old != committed.end()) {
-            if (::lseek(before.get(), static_cast<off_t>(old->second.offset), SEEK_SET) < 0)
-                return fail(system_error("read a block", errno));
-            LAVANT_TRY_VOID(fs_blob_store::copy_bytes(before.get(), whole.get(), old->second.bytes));
-            gathered.push_back({ref.id, old->second.bytes});
-        } else {
-            return fail(no_block(ref.id));
-        }
-    }
-    if (!whole) {
-        LAVANT_TRY(whole, open_file(target, O_WRONLY | O_CREAT | O_EXCL));
+    LAVANT_TRY(const std::vector<Piece> pieces, find_pieces(folder, committed, blocks));
+    for (std::size_t i = 0; i < pieces.size(); ++i) gathered.push_back({blocks[i].id, pieces[i].bytes});
+    if (pieces.size() == 1 && pieces[0].is_file)
+        return root_ + "/.blocks/" + path + "/" + to_hex(blocks[0].id);
+    LAVANT_TRY(const Fd whole, open_file(target, O_WRONLY | O_CREAT | O_EXCL));
+    LAVANT_TRY_VOID(check_room(whole.get(), pieces, put.free_bytes_min));
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const Piece& piece = pieces[i];
+        Fd own;
+        if (piece.is_file) own = open_beneath(folder.get(), to_hex(blocks[i].id), O_RDONLY);
+        if (piece.is_file && !own) return fail(no_block(blocks[i].id));
+        const int from = piece.is_file ? own.get() : before.get();
+        if (::lseek(from, static_cast<off_t>(piece.offset), SEEK_SET) < 0)
+            return fail(system_error("read a block", errno));
+        LAVANT_TRY_VOID(fs_blob_store::copy_bytes(from, whole.get(), piece.bytes));
     }
     return target;
 }

@@ -254,6 +254,25 @@ TEST_F(FsBlobs, CommittedBlocksMakeANewBlobTogetherWithNewOnes) {
     EXPECT_TRUE(store_->list_blocks("c", "none")->committed.empty());
 }
 
+TEST_F(FsBlobs, AListThatNamesMoreThanThereIsRoomForIsRefusedBeforeAByteIsCopied) {
+    const std::string source = upload("");
+    ASSERT_EQ(::truncate(source.c_str(), 1LL << 40), 0);  // a hole: it takes no room
+    ASSERT_TRUE(store_->put_block("c", "big", "1", source));
+    const std::vector<ports::BlockRef> six(6, ports::BlockRef{"1"});
+    const auto refused = commit("big", six);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument) << refused.error().message;
+    ASSERT_TRUE(store_->put_block("c", "big", "1", upload(std::string(1U << 20, 'x'))));
+    ports::BlobPut put{"c", "big", "", {}};
+    put.free_bytes_min = ~0ULL;
+    const auto too_much = store_->put_block_list(put, six);
+    ASSERT_FALSE(too_much);
+    EXPECT_EQ(too_much.error().code, ErrorCode::ResourceExhausted) << too_much.error().message;
+    EXPECT_TRUE(list_directory(store_->temporary_folder())->empty());
+    ASSERT_TRUE(commit("big", six));
+    EXPECT_EQ((*store_->find("c", "big"))->bytes, 6U << 20);
+}
+
 TEST_F(FsBlobs, BlocksFromBeforeTheMachineStartedAreGone) {
     ASSERT_TRUE(store_->put_block("c", "big", "1", upload("one")));
     reopen();
