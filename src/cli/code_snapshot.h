@@ -40,6 +40,17 @@ enum class Ignored { AsItsFileSays, Nothing };
 [[nodiscard]] Result<Snapshot> take_snapshot(const std::string& path,
                                              Ignored ignored = Ignored::AsItsFileSays);
 
+// The same for a component: without __pycache__, and with the files and folders that it includes, each under
+// its own name beside what is in the code folder. With includes the rules of the code folder (without one, of
+// the component's own) hold for all, and those of each folder for what is below it. InvalidArgument also for
+// an include whose name is taken, and for a link that leads out of the folder it is in.
+struct ComponentCode {
+    std::string code;                   // "" for none
+    std::vector<std::string> includes;  // absolute, or as seen from here
+    std::string folder;                 // of the component's file
+};
+[[nodiscard]] Result<Snapshot> take_component_snapshot(const ComponentCode& code);
+
 // SHA-256 in hex over the number of files, their names and sizes, then their bytes.
 [[nodiscard]] Result<std::string> content_hash(const Snapshot& snapshot, ports::Crypto& crypto);
 
