@@ -98,6 +98,16 @@ Outcome<Json> role_request(const RoleWords& words) {
     return body;
 }
 
+// A slip of the pen in a name is not to look like a right that somebody has.
+Outcome<void> refuse_what_is_not_there(Session& session, const std::string& resource) {
+    const std::size_t slash = resource.find('/');
+    if (slash == std::string::npos || resource.starts_with("codes/")) return {};
+    const std::string path = resource.substr(0, slash + 1) + percent_encode(resource.substr(slash + 1));
+    LAVANT_TRY_VOID(session.attempt(fmt::format("assign the role on {}", printable(resource)), "GET",
+                                    session.workspace_path("/" + path), Json()));
+    return {};
+}
+
 // "workspace", "server", "computes/gpu"
 std::string place_of(const Session& session, std::string_view scope) {
     const WorkspaceName& names = session.address().workspace;
@@ -108,6 +118,13 @@ std::string place_of(const Session& session, std::string_view scope) {
     if (!scope.starts_with(workspace)) return printable(scope);
     scope.remove_prefix(workspace.size());
     return scope.empty() ? "workspace" : printable(scope.substr(1));
+}
+
+// "[::1]:443" and "10.0.0.1:443" without what follows the last colon: whose it is, says the machine alone.
+std::string_view without_port(std::string_view address) {
+    const std::size_t colon = address.rfind(':');
+    const bool bare = colon == std::string_view::npos || address.find(':') != colon;  // no port, or IPv6
+    return bare && !address.starts_with('[') ? address : address.substr(0, colon);
 }
 
 std::string role_table(const Session& session, const Json& roles, int width) {
@@ -208,10 +225,18 @@ Outcome<Exit> change_members(Session& session, const Console& console, const std
 
 Outcome<Exit> assign_role(Session& session, const Console& console, const RoleWords& words) {
     LAVANT_TRY(const Json body, role_request(words));
+    LAVANT_TRY_VOID(refuse_what_is_not_there(session, body["resource"].string()));
     LAVANT_TRY(const Json made,
                session.attempt("assign the role", "POST", roles_path(session, words.server), body));
-    say(console, fmt::format("{} is {} on {}", printable(words.who), printable(words.role),
-                             place_of(session, made["scope"].text())));
+    const std::string place = place_of(session, made["scope"].text());
+    if (is_data_right(words.role)) {
+        const std::string may = words.role == "none"    ? "has no access to"
+                                : words.role == "write" ? "may read and write"
+                                                        : "may read";
+        say(console, fmt::format("{} {} the files of {}", printable(words.who), may, place));
+    } else {
+        say(console, fmt::format("{} is {} on {}", printable(words.who), printable(words.role), place));
+    }
     return Exit::Completed;
 }
 
@@ -289,10 +314,16 @@ Outcome<Exit> show_audit(Session& session, const Console& console, const AuditWo
         for (const Json& one : records.items())
             rows.push_back({printable(one["time"].text().substr(0, 19)), printable(one["user"].string("-")),
                             printable(one["method"].text()), one["status"].scalar_text(),
-                            printable(one["address"].text()), printable(one["path"].text())});
-        return render_table(
-            {{"TIME (UTC)"}, {"USER", Cut::Last}, {"METHOD"}, {"STATUS"}, {"FROM"}, {"PATH", Cut::First}},
-            rows, console.width);
+                            place_of(session, one["path"].text()),
+                            printable(without_port(one["address"].text()))});
+        // What was done is the last to be cut.
+        return render_table({{"TIME (UTC)"},
+                             {"USER", Cut::First},
+                             {"METHOD"},
+                             {"STATUS"},
+                             {"ON", Cut::Last},
+                             {"FROM", Cut::First}},
+                            rows, console.width);
     }));
     return Exit::Completed;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include "cli/fake_server_test.h"
@@ -53,6 +55,8 @@ TEST_F(AccessCommands, ARoleGoesWhereItIsSaidToGo) {
         R"(providers/Microsoft.MachineLearningServices/workspaces/default/computes/gpu"})";
     server_.on("POST /lavant/v1/role-assignments", 201, answer);
     server_.on("POST /lavant/v1/server/role-assignments", 201, R"({"id":"ra-2","scope":"/"})");
+    server_.on("GET " + kWorkspacePath + "/computes/gpu", 200, "{}");
+    server_.on("GET " + kWorkspacePath + "/datastores/team", 200, "{}");
     Session session = server_.session();
     ASSERT_TRUE(assign_role(session, console_, {.role = "owner", .who = "ann", .compute = "gpu"}));
     EXPECT_EQ(sent().dump(), R"({"principal":"ann","role":"owner","resource":"computes/gpu"})");
@@ -61,9 +65,71 @@ TEST_F(AccessCommands, ARoleGoesWhereItIsSaidToGo) {
     EXPECT_EQ(server_.asked().back(), "POST /lavant/v1/server/role-assignments");
     ASSERT_TRUE(assign_role(session, console_, {.role = "write", .who = "ci", .datastore = "team"}));
     EXPECT_EQ(sent().dump(), R"({"principal":"ci","data":"write","resource":"datastores/team"})");
+    EXPECT_TRUE(out_.str().ends_with("ci may read and write the files of computes/gpu\n")) << out_.str();
+    ASSERT_TRUE(assign_role(session, console_, {.role = "none", .who = "everyone", .datastore = "team"}));
+    EXPECT_NE(out_.str().find("everyone has no access to the files of "), std::string::npos);
     EXPECT_FALSE(assign_role(session, console_, {.role = "write", .who = "ci"}));
     EXPECT_FALSE(
         assign_role(session, console_, {.role = "owner", .who = "a", .server = true, .compute = "c"}));
+}
+
+TEST_F(AccessCommands, ARoleOnWhatIsNotThereIsRefused) {
+    server_.on("POST /lavant/v1/role-assignments", 201, R"({"id":"ra-1","scope":"/x"})");
+    Session session = server_.session();
+    const auto refused = assign_role(session, console_, {.role = "owner", .who = "ann", .compute = "gpo"});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().exit, Exit::Refused);
+    EXPECT_NE(refused.error().error.message.find("cannot assign the role on computes/gpo"),
+              std::string::npos);
+    EXPECT_EQ(server_.asked().size(), 1U);
+}
+
+TEST_F(AccessCommands, ALoginIsApprovedOnlyByWhoWasAsked) {
+    server_.on("POST /lavant/v1/device-logins/show", 200, R"({"client":"x","address":"127.0.0.1:1"})");
+    server_.on("POST /lavant/v1/device-logins/approve", 200, R"({"key":"key-1"})");
+    FakeTerminal terminal;
+    Context context = terminal.context(server_);
+    Session session = server_.session();
+    const auto approved = [this] {
+        const auto asked = server_.asked();
+        return std::ranges::count(asked, "POST /lavant/v1/device-logins/approve");
+    };
+    const auto nobody = answer_device_login(session, context, "BCDF-GHJK", true, false);
+    ASSERT_FALSE(nobody);
+    EXPECT_EQ(nobody.error().exit, Exit::Usage);
+    EXPECT_NE(nobody.error().error.message.find("--yes"), std::string::npos);
+    context.person.is_there = [] { return true; };
+    context.person.ask = [](const std::string&) { return std::optional<std::string>("n"); };
+    EXPECT_FALSE(answer_device_login(session, context, "BCDF-GHJK", true, false));
+    EXPECT_EQ(approved(), 0);
+    context.person.ask = [](const std::string&) { return std::optional<std::string>("y"); };
+    EXPECT_TRUE(answer_device_login(session, context, "BCDF-GHJK", true, false));
+    context.person.is_there = [] { return false; };
+    EXPECT_TRUE(answer_device_login(session, context, "BCDF-GHJK", true, true));
+    EXPECT_EQ(approved(), 2);
+}
+
+TEST_F(AccessCommands, KeysOfNobodyAreSaidToBeNone) {
+    server_.on("GET /lavant/v1/keys", 200, R"({"value":[]})");
+    Session session = server_.session();
+    ASSERT_TRUE(list_keys(session, console_, "nosuch", {}));
+    EXPECT_EQ(out_.str(), "");
+    EXPECT_NE(err_.str().find("no key of 'nosuch'"), std::string::npos);
+}
+
+TEST_F(AccessCommands, AuditSaysWhatWasChangedAt80Columns) {
+    server_.on("GET /lavant/v1/audit", 200,
+               R"({"value":[{"time":"2026-01-02T03:04:05Z","user":"ann","method":"DELETE","status":204,)"
+               R"("address":"192.168.100.200:54321","path":")" +
+                   kWorkspacePath + R"(/datastores/team"},{"time":"2026-01-02T03:04:05Z","user":"ann",)" +
+                   R"("method":"POST","status":403,"address":"[::1]:5","path":"/lavant/v1/keys"}]})");
+    Session session = server_.session();
+    Console narrow{.out = out_, .err = err_, .width = 80};
+    ASSERT_TRUE(show_audit(session, narrow, {}, {}));
+    EXPECT_EQ(out_.str(),
+              "TIME (UTC)           USER  METHOD  STATUS  ON               FROM\n"
+              "2026-01-02T03:04:05  ann   DELETE  204     datastores/team  192.168.100.200\n"
+              "2026-01-02T03:04:05  ann   POST    403     /lavant/v1/keys  [::1]\n");
 }
 
 TEST_F(AccessCommands, ARoleIsRevokedInTheWordsItWasGivenWith) {

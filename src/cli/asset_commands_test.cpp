@@ -156,7 +156,7 @@ TEST(AssetArchive, OneVersionOrAll) {
     ASSERT_TRUE(archive_asset(world.session, world.terminal.console(), AssetKind::Data, named("d"), false));
     EXPECT_EQ(world.server.requests.back().body, R"({"properties":{"isArchived":false}})");
     EXPECT_EQ(world.err(),
-              "archived d:1; it is listed with: lavant data list --archived-only\n"
+              "archived d:1; it is listed with: lavant data list --name d --archived-only\n"
               "restored d with all its versions\n");
 }
 

@@ -182,7 +182,14 @@ Outcome<Exit> validate_asset(Context& context, AssetKind kind, const FileOptions
                              const Output& output) {
     LAVANT_TRY(const Prepared prepared, prepare(context, kind, options));
     say_warnings(context.console, prepared.warnings);
-    return print_valid(context.console, output, options, in_short(kind, prepared));
+    return print_valid(
+        context.console, output,
+        {.file = options.file,
+         .kind = words_of(kind).word,
+         .name = prepared.name,
+         .what = in_short(kind, prepared),
+         .for_azure = options.for_azure,
+         .findings = std::visit([](const auto& spec) { return spec.beyond_azure; }, prepared.spec)});
 }
 
 }  // namespace lavant::cli

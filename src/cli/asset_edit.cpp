@@ -74,15 +74,16 @@ Outcome<Exit> update_asset(Session& session, const Console& console, AssetKind k
         const auto& [path, value] = parts;
         const bool stage = kind == AssetKind::Model && path == "stage";
         if (stage) properties.set("stage", value);
-        const bool named = path == "display_name" && kind != AssetKind::Component;
-        if (kind == AssetKind::Component)
-            set_words_of_component(properties.member("componentSpec"), path, value);
-        if (!stage && (named || !set_words_about(properties, path, value)))
+        const bool component = kind == AssetKind::Component;
+        // A component is shown as its file, which has no properties; others have no display name.
+        const bool strange = component ? path.starts_with("properties.") : path == "display_name";
+        if (component) set_words_of_component(properties.member("componentSpec"), path, value);
+        if (!stage && (strange || !set_words_about(properties, path, value)))
             return stop(
                 Exit::Usage, ErrorCode::InvalidArgument,
-                fmt::format("cannot change '{}' of a version that is there: only description, tags.KEY "
-                            "and properties.KEY; for the rest make the next version: lavant {} create",
-                            printable(path), words.word));
+                fmt::format("cannot change '{}' of a version that is there: only description, "
+                            "tags.KEY and {}; for the rest make the next version: lavant {} create",
+                            printable(path), component ? "display_name" : "properties.KEY", words.word));
     }
     const std::string what = fmt::format("change {} '{}'", words.word, printable(name.text()));
     LAVANT_TRY(const Json changed, session.attempt(what, "PUT", path_of(session, kind, arm), body));
@@ -105,9 +106,11 @@ Outcome<Exit> archive_asset(Session& session, const Console& console, AssetKind 
     const std::string path = whole ? container_path(session, kind, name.name) : path_of(session, kind, arm);
     LAVANT_TRY_VOID(session.attempt(what, "PUT", path, body));
     const std::string shown = printable(name.text()) + (whole ? " with all its versions" : "");
-    console.err << (archived ? fmt::format("archived {}; it is listed with: lavant {} list --archived-only\n",
-                                           shown, words.word)
-                             : fmt::format("restored {}\n", shown));
+    const std::string which = whole ? "" : " --name " + printable(name.name);
+    console.err << (archived
+                        ? fmt::format("archived {}; it is listed with: lavant {} list{} --archived-only\n",
+                                      shown, words.word, which)
+                        : fmt::format("restored {}\n", shown));
     return Exit::Completed;
 }
 

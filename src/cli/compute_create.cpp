@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "cli/compute_commands.h"
+#include "cli/file_options.h"
 #include "core/spec/compute.h"
 #include "wire/az_compute.h"
 #include "wire/compute_file.h"
@@ -126,13 +127,6 @@ Outcome<Exit> print_made(const Json& arm, const Console& console, const Output& 
     return Exit::Completed;
 }
 
-// A dry run prints the request's body and sends nothing.
-Outcome<Exit> print_body(const Json& body, const Console& console, const Output& output) {
-    LAVANT_TRY_VOID(print(body, output, console, [&] { return body.pretty() + "\n"; }));
-    console.err << "dry run: nothing was sent\n";
-    return Exit::Completed;
-}
-
 // All of it is said already, so that no server has to be asked.
 Outcome<Exit> print_whole(const Context& context, const ServerChoice& choice, const ComputeSpec& spec,
                           const Output& output) {
@@ -210,22 +204,15 @@ Outcome<Exit> validate_compute(Context& context, const ComputeOptions& options, 
                                const Output& output) {
     LAVANT_TRY(const ComputeSpec spec, load(context, options));
     say_warnings(context.console, spec);
-    Json result = Json::object({{"valid", true}, {"name", spec.name}, {"type", name_of(spec.kind)}});
-    if (for_azure) {
-        Json list = Json::array();
-        for (const std::string& finding : spec.beyond_azure) list.append(finding);
-        result.set("azure", std::move(list));
-    }
-    LAVANT_TRY_VOID(print(result, output, context.console, [&] {
-        std::string text = options.file + " is valid: " + std::string(name_of(spec.kind)) + " " +
-                           printable(spec.name) + "\n";
-        if (for_azure && spec.beyond_azure.empty()) text += "Azure would take it as it is\n";
-        if (for_azure)
-            for (const std::string& finding : spec.beyond_azure)
-                text += "  azure: " + printable(finding) + "\n";
-        return text;
-    }));
-    return for_azure && !spec.beyond_azure.empty() ? Exit::Usage : Exit::Completed;
+    const std::string type(name_of(spec.kind));
+    return print_valid(context.console, output,
+                       {.file = options.file,
+                        .kind = "compute",
+                        .name = spec.name,
+                        .what = type + " " + spec.name,
+                        .for_azure = for_azure,
+                        .findings = spec.beyond_azure,
+                        .more = {{"type", type}}});
 }
 
 }  // namespace lavant::cli

@@ -131,7 +131,7 @@ TEST_F(CreateCompute, ServerProblemsAreToldInTheWordsOfTheFile) {
     ComputeOptions options;
     options.words = {{"name", "cpu-cluster"}};
     EXPECT_EQ(problem_of(create_compute(context_, {}, options, {})),
-              "cannot create 'cpu-cluster': compute 'cpu-cluster' is not valid: size: no such size");
+              "cannot create compute 'cpu-cluster': compute 'cpu-cluster' is not valid: size: no such size");
 }
 
 TEST_F(CreateCompute, AnUpdateSendsWhatIsDifferent) {

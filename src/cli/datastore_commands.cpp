@@ -130,8 +130,15 @@ Outcome<Exit> create_datastore(Context& context, const ServerChoice& choice, con
 
 Outcome<Exit> validate_datastore(Context& context, const FileOptions& options, const Output& output) {
     LAVANT_TRY(const Loaded loaded, load(context, options));
-    return print_valid(context.console, output, options,
-                       fmt::format("{} datastore {}", loaded.spec.type, loaded.spec.name));
+    const spec::DatastoreSpec& spec = loaded.spec;
+    return print_valid(context.console, output,
+                       {.file = options.file,
+                        .kind = "datastore",
+                        .name = spec.name,
+                        .what = fmt::format("{} datastore {}", spec.type, spec.name),
+                        .for_azure = options.for_azure,
+                        .findings = spec.beyond_azure,
+                        .more = {{"type", spec.type}}});
 }
 
 Outcome<Exit> show_datastore(Session& session, const Console& console, const std::string& name,

@@ -84,14 +84,26 @@ void say_warnings(const Console& console, const std::vector<std::string>& warnin
         console.note("warning: " + printable(warning), Colour::Yellow);
 }
 
-Outcome<Exit> print_valid(const Console& console, const Output& output, const FileOptions& options,
-                          const std::string& what) {
-    const std::string label = options.file == "-" ? "standard input" : options.file;
-    const Json result = Json::object({{"valid", true}, {"file", label}, {"what", what}});
-    LAVANT_TRY_VOID(print(result, output, console, [&] {
-        return fmt::format("{} is valid: {}\n", printable(label), printable(what));
-    }));
-    return Exit::Completed;
+Outcome<Exit> print_valid(const Console& console, const Output& output, const Validated& valid) {
+    const std::string label = valid.file == "-" ? "standard input" : valid.file;
+    Json findings = Json::array();
+    bool refused = false;
+    std::string text = fmt::format("{} is valid: {}\n", printable(label), printable(valid.what));
+    if (valid.for_azure && valid.findings.empty()) text += "Azure would take it as it is\n";
+    if (valid.for_azure)
+        for (const spec::Finding& one : valid.findings) {
+            findings.append(Json::object({{"refused", one.refused}, {"text", one.text}}));
+            text += "  azure: " + printable(one.text) + "\n";
+            refused = refused || one.refused;
+        }
+    Json document = Json::object({{"valid", true},
+                                  {"file", label},
+                                  {"kind", valid.kind},
+                                  {"name", valid.name.empty() ? Json() : Json(valid.name)},
+                                  {"findings", std::move(findings)}});
+    for (const auto& [key, value] : valid.more) document.set(key, value);
+    LAVANT_TRY_VOID(print(document, output, console, [&text] { return text; }));
+    return refused ? Exit::Usage : Exit::Completed;
 }
 
 Outcome<Exit> print_body(const Json& body, const Console& console, const Output& output) {

@@ -8,6 +8,7 @@
 
 #include "cli/context.h"
 #include "cli/output.h"
+#include "core/spec/finding.h"
 #include "wire/spec_file.h"
 
 namespace lavant::cli {
@@ -18,6 +19,7 @@ struct FileOptions {
     std::vector<std::string> tags;             // KEY=VALUE
     std::vector<std::string> settings;         // --set
     bool dry_run = false;                      // say what would be sent
+    bool for_azure = false;                    // of validate: what Azure would refuse or ignore, too
 };
 
 // What --tags said, as --set would have said it.
@@ -37,9 +39,19 @@ Outcome<T> users_to_mend(Result<T> parsed, const std::string& label) {
     return tl::make_unexpected(Failure(Exit::Usage, std::move(error)));
 }
 void say_warnings(const Console& console, const std::vector<std::string>& warnings);
-// "FILE is valid: data titanic", or as a document.
-[[nodiscard]] Outcome<Exit> print_valid(const Console& console, const Output& output,
-                                        const FileOptions& options, const std::string& what);
+
+// What `validate` says of a file that is fine: "FILE is valid: data titanic", or the same document for every
+// family. What Azure would refuse of it ends with 2.
+struct Validated {
+    std::string file;  // as the user named it
+    std::string kind;  // the family's word
+    std::string name;  // "": the file has none
+    std::string what;  // in a sentence: "data titanic:1"
+    bool for_azure = false;
+    std::vector<spec::Finding> findings;        // there
+    std::vector<wire::Json::Member> more = {};  // of this family alone
+};
+[[nodiscard]] Outcome<Exit> print_valid(const Console& console, const Output& output, const Validated& valid);
 // A dry run prints the request's body and sends nothing.
 [[nodiscard]] Outcome<Exit> print_body(const wire::Json& body, const Console& console, const Output& output);
 

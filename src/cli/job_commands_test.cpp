@@ -36,7 +36,7 @@ TEST(ShowJob, AnUnknownJobIsARefusal) {
     const auto outcome = show_job(session, terminal.console(), "nobody", {});
     ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(outcome.error().exit, Exit::Refused);
-    EXPECT_EQ(outcome.error().error.message, "cannot get 'nobody': there is nothing here");
+    EXPECT_EQ(outcome.error().error.message, "cannot show job 'nobody': there is nothing here");
 }
 
 TEST(ListJobs, FollowsPagesWithoutLeavingTheServer) {

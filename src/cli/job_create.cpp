@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "cli/code_snapshot.h"
 #include "cli/connect.h"
+#include "cli/file_options.h"
 #include "cli/git.h"
 #include "cli/job_commands.h"
 #include "cli/job_stream.h"
@@ -215,7 +215,7 @@ Outcome<Exit> rerun_other_kind(Session& session, Context& context, const Json& a
 }
 
 // One folder as an object of its own, several as a list.
-Outcome<void> add_code(Json& result, const Snapshots& code, ports::Crypto& crypto) {
+Outcome<void> add_code(std::vector<Json::Member>& result, const Snapshots& code, ports::Crypto& crypto) {
     Json all = Json::array();
     for (const auto& [key, snapshot] : code) {
         const std::string folder = key.substr(0, key.find('\n'));
@@ -225,8 +225,8 @@ Outcome<void> add_code(Json& result, const Snapshots& code, ports::Crypto& crypt
         if (code.size() > 1) one.set("folder", folder);
         all.append(std::move(one));
     }
-    if (code.size() == 1) result.set("code", all.items()[0]);
-    if (code.size() > 1) result.set("code", std::move(all));
+    if (code.size() == 1) result.push_back({"code", all.items()[0]});
+    if (code.size() > 1) result.push_back({"code", std::move(all)});
     return {};
 }
 
@@ -247,6 +247,11 @@ Outcome<Exit> create_job(Context& context, const ServerChoice& choice, const Cre
                          const Output& output) {
     LAVANT_TRY(JobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(Prepared prepared, prepare(context, std::move(job), options));
+    if (options.dry_run) {
+        wire::Resolver nobody;  // What is on this machine is named as it was written.
+        LAVANT_TRY(const Json body, wire::to_arm_job(prepared.job, nobody));
+        return print_body(body, context.console, output);
+    }
     LAVANT_TRY(Session session, connect(context, choice));
     return submit(session, context, std::move(prepared), options, output);
 }
@@ -279,26 +284,16 @@ Outcome<Exit> validate_job(Context& context, const ValidateOptions& options, con
     const Console& console = context.console;
     LAVANT_TRY(const JobSpec job, load(context, options.file, options.settings));
     LAVANT_TRY(const auto code, read_code(job, console));
-    Json result = Json::object({{"valid", true}});
-    LAVANT_TRY_VOID(add_code(result, code, context.crypto));
-    std::vector<std::string> findings;
-    if (options.for_azure) {
-        findings = wire::azure_findings(job);
-        Json list = Json::array();
-        for (const std::string& finding : findings) list.append(finding);
-        result.set("azure", std::move(list));
-    }
-    const bool refused = std::ranges::any_of(
-        findings, [](const std::string& one) { return one.find(": refused") != std::string::npos; });
-    LAVANT_TRY_VOID(print(result, output, console, [&] {
-        std::string text = options.file + " is valid";
-        text += code_summary(code);
-        text += "\n";
-        if (options.for_azure && findings.empty()) text += "Azure would take it as it is\n";
-        for (const std::string& finding : findings) text += "  azure: " + printable(finding) + "\n";
-        return text;
-    }));
-    return refused ? Exit::Usage : Exit::Completed;
+    const std::string type(spec::type_of(job));
+    Validated valid{.file = options.file,
+                    .kind = "job",
+                    .name = spec::head_of(job).name,
+                    .what = type + " job" + code_summary(code),
+                    .for_azure = options.for_azure,
+                    .findings = wire::azure_findings(job),
+                    .more = {{"type", type}}};
+    LAVANT_TRY_VOID(add_code(valid.more, code, context.crypto));
+    return print_valid(console, output, valid);
 }
 
 }  // namespace lavant::cli

@@ -23,6 +23,7 @@ struct SubmitOptions {
 struct CreateOptions : SubmitOptions {
     std::string file;                   // "-": standard input
     std::vector<std::string> settings;  // "a.b=c"
+    bool dry_run = false;               // say what would be sent
 };
 // Reads the file before a server is looked for: a wrong file starts nothing.
 [[nodiscard]] Outcome<Exit> create_job(Context& context, const ServerChoice& choice,

@@ -180,6 +180,30 @@ TEST_F(CreateJobTest, APipelineThatIsOneComponentNamesItByItsId) {
     EXPECT_EQ(sent().get("outputs.o.jobOutputType").text(), "uri_file");
 }
 
+TEST_F(CreateJobTest, WhatAzureRefusesEndsWithTwoAndWhatItIgnoresDoesNot) {
+    const auto validate = [this](const std::string& inputs) {
+        write("job.yml", "command: x\nenvironment: azureml:base:1\n" + inputs);
+        Context context = terminal_.context(server_);
+        ValidateOptions options;
+        options.file = folder_ + "/job.yml";
+        options.for_azure = true;
+        return validate_job(context, options, {}).value_or(Exit::Failed);
+    };
+    EXPECT_EQ(validate("inputs: {a: 1}\n"), Exit::Completed);
+    EXPECT_EQ(validate("inputs: {a: {type: number, value: 1}}\n"), Exit::Usage);
+    EXPECT_EQ(validate("properties: {lavant.max_retries: '2'}\n"), Exit::Completed);
+}
+
+TEST_F(CreateJobTest, ADryRunSendsNothing) {
+    write("job.yml", "command: x ${{inputs.a}}\nenvironment: azureml:base:1\ninputs: {a: 1}\n");
+    CreateOptions options = named_j1();
+    options.dry_run = true;
+    const auto outcome = create(options);
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().error.message;
+    EXPECT_NE(terminal_.out.str().find("x ${{inputs.a}}"), std::string::npos) << terminal_.out.str();
+    EXPECT_TRUE(server_.requests.empty());
+}
+
 TEST_F(CreateJobTest, EveryKindIsValidatedWithoutAServer) {
     const auto validate = [this](const std::string& text) {
         write("job.yml", text);
@@ -225,7 +249,7 @@ TEST_F(CreateJobTest, TheServersRefusalComesThroughWithItsFields) {
     ASSERT_FALSE(outcome.has_value());
     EXPECT_EQ(report(outcome.error(), terminal_.console()), 5);
     EXPECT_EQ(terminal_.err.str(),
-              "lavant: cannot create 'j1': the job is refused\n  compute: there is no compute 'c'\n");
+              "lavant: cannot create job 'j1': the job is refused\n  compute: there is no compute 'c'\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/ask.h"
 #include "cli/usage_commands.h"
 
 namespace lavant::cli {
@@ -72,6 +73,12 @@ Outcome<Exit> list_keys(Session& session, const Console& console, const std::str
     const std::string query = user.empty() ? "" : "?user=" + percent_encode(user);
     LAVANT_TRY(const Json answer, session.get(session.own_path("/keys" + query)));
     const Json& keys = answer["value"];
+    if (keys.size() == 0 && output.format == Format::Table) {
+        console.note(user.empty()
+                         ? "no keys"
+                         : fmt::format("no key of '{0}'; make one: lavant key create {0}", printable(user)));
+        return Exit::Completed;
+    }
     LAVANT_TRY_VOID(print(keys, output, console, [&] {
         std::vector<std::vector<std::string>> rows;
         for (const Json& key : keys.items()) {
@@ -127,11 +134,9 @@ Outcome<Exit> answer_device_login(Session& session, Context& context, const std:
     context.console.err << fmt::format("'{}' at {} asks to work in your name.\n",
                                        printable(asked["client"].text()), printable(asked["address"].text()));
     context.console.err.flush();
-    if (!yes && context.person.is_there()) {
-        const auto answer = context.person.ask("Did you start it? [y/N] ");
-        const std::string word = answer ? to_lower(trim(*answer)) : "";
-        if (word != "y" && word != "yes")
-            return stop(Exit::Usage, ErrorCode::InvalidArgument, "not approved; nothing was done");
+    if (!yes) {
+        LAVANT_TRY(const bool sure, ask(context, "Did you start it?"));
+        if (!sure) return stop(Exit::Usage, ErrorCode::InvalidArgument, "not approved; nothing was done");
     }
     LAVANT_TRY(const Json made, session.attempt("approve the login", "POST", base + "/approve", body));
     context.console.out << fmt::format("approved, with key {}; end it with: lavant key revoke {}\n",

@@ -133,7 +133,17 @@ Outcome<Exit> replace_schedule(Context& context, const ServerChoice& choice, con
 Outcome<Exit> validate_schedule(Context& context, const FileOptions& options, const Output& output) {
     LAVANT_TRY(const Prepared prepared, prepare(context, options));
     say_warnings(context.console, prepared.schedule.warnings);
-    return print_valid(context.console, output, options, "schedule " + prepared.schedule.name);
+    const std::string& name = prepared.schedule.name;
+    std::vector<spec::Finding> findings;
+    if (prepared.job) findings = wire::azure_findings(*prepared.job);
+    for (spec::Finding& one : findings) one.text.insert(0, "create_job.");
+    return print_valid(context.console, output,
+                       {.file = options.file,
+                        .kind = "schedule",
+                        .name = name,
+                        .what = "schedule " + name,
+                        .for_azure = options.for_azure,
+                        .findings = std::move(findings)});
 }
 
 }  // namespace lavant::cli

@@ -83,6 +83,49 @@ std::string in_file_words(std::string_view target) {
     return part_words(target, '_');
 }
 
+// What of the server's paths has names below it, and what one of them is called.
+constexpr std::pair<std::string_view, std::string_view> kCollections[] = {
+    {"codes", "code"},
+    {"components", "component"},
+    {"computes", "compute"},
+    {"data", "data"},
+    {"datastores", "datastore"},
+    {"environments", "environment"},
+    {"groups", "group"},
+    {"jobs", "job"},
+    {"keys", "key"},
+    {"models", "model"},
+    {"schedules", "schedule"},
+    {"service-principals", "service principal"},
+    {"sizes", "size"},
+    {"users", "user"},
+};
+
+// "show compute 'gpu'" of GET …/computes/gpu, for requests that nobody described.
+std::string in_words(std::string_view method, std::string_view path) {
+    path = path.substr(0, path.find('?'));
+    const std::string_view verb = method == "GET"      ? "show"
+                                  : method == "PUT"    ? "create"
+                                  : method == "PATCH"  ? "change"
+                                  : method == "DELETE" ? "delete"
+                                                       : "create";
+    const auto parts = split(path, '/');
+    for (std::size_t i = parts.size(); i-- > 0;) {
+        for (const auto& [plural, one] : kCollections) {
+            if (parts[i] != plural) continue;
+            if (i + 1 == parts.size())
+                return method == "GET" ? fmt::format("list the {}", part_words(plural, ' '))
+                                       : fmt::format("{} a {}", verb, one);
+            std::string name = percent_decode(parts[i + 1]);
+            if (i + 2 == parts.size()) return fmt::format("{} {} '{}'", verb, one, name);
+            if (parts[i + 2] == "versions" && i + 3 < parts.size())
+                return fmt::format("{} {} '{}:{}'", verb, one, name, percent_decode(parts[i + 3]));
+            return fmt::format("{} {} '{}'", part_words(parts[i + 2], ' '), one, name);
+        }
+    }
+    return fmt::format("{} '{}'", method == "GET" ? "read" : verb, percent_decode(parts.back()));
+}
+
 }  // namespace
 
 std::string next_page(const Json& page) {
@@ -175,14 +218,7 @@ Outcome<Json> Session::exchange(std::string method, const std::string& path, con
     LAVANT_TRY(const ports::HttpResponse answer, send(std::move(request)));
     if (answer.status < 200 || answer.status > 299) {
         if (!attempted.empty()) return tl::make_unexpected(refusal(answer, attempted));
-        const std::string_view bare = std::string_view(path).substr(0, path.find('?'));
-        const std::string what = percent_decode(bare.substr(bare.rfind('/') + 1));
-        const std::string_view verb = method == "GET"      ? "get"
-                                      : method == "PUT"    ? "create"
-                                      : method == "PATCH"  ? "change"
-                                      : method == "DELETE" ? "delete"
-                                                           : "do";
-        return tl::make_unexpected(refusal(answer, fmt::format("{} '{}'", verb, what)));
+        return tl::make_unexpected(refusal(answer, in_words(method, path)));
     }
     if (answer.body.empty()) return Json();
     auto parsed = wire::parse_json(answer.body);

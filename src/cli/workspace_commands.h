@@ -37,6 +37,7 @@ struct WorkspaceMake {
     std::string display_name;
     std::string description;
     std::vector<std::string> tags;  // KEY=VALUE
+    bool dry_run = false;           // say what would be sent
 };
 [[nodiscard]] Outcome<Exit> create_workspace(Context& context, const ServerChoice& choice,
                                              const WorkspaceMake& make, const Output& output);

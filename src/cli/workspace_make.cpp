@@ -86,6 +86,7 @@ Outcome<Exit> create_workspace(Context& context, const ServerChoice& choice, con
     LAVANT_TRY(const spec::WorkspaceSpec spec, load(context, options));
     for (const std::string& key : spec.without_meaning)
         context.console.note(fmt::format("'{}' has no meaning here; it is left out", printable(key)));
+    if (make.dry_run) return print_body(body_of(spec), context.console, output);
     LAVANT_TRY(Session session, connect(context, choice));
     WorkspaceName name = session.address().workspace;
     name.name = spec.name;
@@ -108,7 +109,9 @@ Outcome<Exit> validate_workspace(Context& context, const std::string& file, cons
     LAVANT_TRY(const spec::WorkspaceSpec spec, load(context, options));
     for (const std::string& key : spec.without_meaning)
         context.console.note(fmt::format("'{}' has no meaning here; it is left out", printable(key)));
-    return print_valid(context.console, output, options, "workspace " + spec.name);
+    return print_valid(
+        context.console, output,
+        {.file = file, .kind = "workspace", .name = spec.name, .what = "workspace " + spec.name});
 }
 
 Outcome<Exit> list_workspaces(Session& session, const Console& console, bool of_group, int max,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "wire/kinds_to_arm.h"
 #include "wire/sections_to_arm.h"
+#include "wire/sweep_to_arm.h"
 
 namespace lavant::wire {
 namespace {
@@ -163,9 +164,12 @@ Json training_of(const Document& training) {
 }
 
 Json early_termination(const Document& stop) {
-    Json value = Json::object();
-    const bool bandit = stop.find("type") != nullptr && stop.find("type")->text == "bandit";
-    if (bandit) value = Json::object({{"slackAmount", 0}, {"slackFactor", 0}});
+    const std::string type = stop.find("type") == nullptr ? "" : stop.find("type")->text;
+    Json value = Json::object({{"delayEvaluation", 0}, {"evaluationInterval", default_interval(type)}});
+    if (type == "bandit") {
+        value.set("slackAmount", 0);
+        value.set("slackFactor", 0);
+    }
     for (const Document::Entry& entry : stop.entries) {
         if (entry.key == "type") {
             value.set("policyType", pascal_words(entry.value.text));

@@ -15,6 +15,9 @@ namespace lavant::wire {
 namespace {
 
 using spec::Document;
+using spec::Finding;
+using spec::ignored_there;
+using spec::refused_there;
 
 Result<Document> load_yaml(const std::string& path) {
     LAVANT_TRY(const std::string text, read_file(path, limits::kYamlBytes));
@@ -144,38 +147,38 @@ Result<spec::JobSpec> load_foreign_job_text(std::string_view text, const std::st
 
 namespace {
 
-void add_command_findings(const spec::CommandJobSpec& spec, std::vector<std::string>& findings) {
+void add_command_findings(const spec::CommandJobSpec& spec, std::vector<Finding>& findings) {
     const std::string& tier = spec.queue ? spec.queue->job_tier : std::string();
     if (!tier.empty() && !spec.compute.empty() && spec.compute != "serverless") {
-        findings.emplace_back(
-            "queue_settings.job_tier: ignored; it only matters without a compute of one's own");
+        findings.push_back(
+            ignored_there("queue_settings.job_tier", "it only matters without a compute of one's own"));
     }
     const std::string& type = spec.resources ? spec.resources->instance_type : std::string();
     const auto size = find_size(type);
     if (size && !spec.compute.empty()) {
-        findings.emplace_back("resources.instance_type: ignored; a named compute has its own size");
+        findings.push_back(ignored_there("resources.instance_type", "a named compute has its own size"));
     } else if (size) {
         if (const auto resolved = resolve_size(*size, RetiredSizes::Refuse); !resolved)
-            findings.push_back("resources.instance_type: refused; " + resolved.error().message);
+            findings.push_back(refused_there("resources.instance_type", resolved.error().message));
     } else if (!type.empty() && spec.compute.empty()) {
-        findings.push_back("resources.instance_type: refused; Azure has no size '" + type + "'");
+        findings.push_back(refused_there("resources.instance_type", "Azure has no size '" + type + "'"));
     }
 }
 
 }  // namespace
 
-std::vector<std::string> azure_findings(const spec::JobSpec& job) {
+std::vector<spec::Finding> azure_findings(const spec::JobSpec& job) {
     const spec::JobHead& head = spec::head_of(job);
-    std::vector<std::string> findings = head.beyond_azure;
+    std::vector<Finding> findings = head.beyond_azure;
     for (const auto& [key, value] : head.properties) {
         if (key.starts_with("lavant."))
-            findings.push_back("properties." + key + ": ignored; kept with the job, without effect");
+            findings.push_back(ignored_there("properties." + key, "kept with the job, without effect"));
     }
     const auto check_names = [&findings](const std::string& section, const auto& all) {
         for (const auto& one : all) {
             if (one.name.find('-') != std::string::npos)
-                findings.push_back(section + "." + one.name +
-                                   ": refused; use letters, digits and '_' in the name");
+                findings.push_back(
+                    refused_there(section + "." + one.name, "use letters, digits and '_' in the name"));
         }
     };
     std::visit(
@@ -185,8 +188,9 @@ std::vector<std::string> azure_findings(const spec::JobSpec& job) {
         },
         job);
     if (head.compute == "local") {
-        findings.emplace_back(
-            "compute: local runs in a container on the submitter's machine and appears in no workspace");
+        findings.push_back(
+            {false,
+             "compute: local runs in a container on the submitter's machine and appears in no workspace"});
     }
     if (const auto* command = std::get_if<spec::CommandJobSpec>(&job))
         add_command_findings(*command, findings);

@@ -35,8 +35,7 @@ namespace lavant::wire {
 // Reads real files; `folder` is the job file's.
 spec::ComponentLoader disk_loader(std::string folder);
 
-// What Azure would refuse or ignore in a job that is fine here, one sentence each, for `job validate --target
-// azure`.
-std::vector<std::string> azure_findings(const spec::JobSpec& job);
+// What Azure would refuse or ignore in a job that is fine here, for `job validate --target azure`.
+std::vector<spec::Finding> azure_findings(const spec::JobSpec& job);
 
 }  // namespace lavant::wire

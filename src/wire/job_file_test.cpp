@@ -100,14 +100,16 @@ TEST_F(JobFile, FindingsForAzureNameSizesThatItHasNot) {
         const auto job =
             load_job_file(write("job.yml", kJob + "resources: {instance_type: " + size + "}\n"), {});
         EXPECT_TRUE(job) << job.error().message;
-        return job ? azure_findings(*job) : std::vector<std::string>{"not loaded"};
+        return job ? azure_findings(*job) : std::vector<spec::Finding>{{true, "not loaded"}};
     };
     EXPECT_TRUE(with_size("Standard_NC24s_v3").empty());
     EXPECT_EQ(with_size("Standard_NC24"),
-              (std::vector<std::string>{"resources.instance_type: refused; Standard_NC24 was retired on "
-                                        "2023-08-31; use its successor Standard_NC24s_v3"}));
+              (std::vector<spec::Finding>{{true,
+                                           "resources.instance_type: refused; Standard_NC24 was retired on "
+                                           "2023-08-31; use its successor Standard_NC24s_v3"}}));
     EXPECT_EQ(with_size("rtx4090"),
-              (std::vector<std::string>{"resources.instance_type: refused; Azure has no size 'rtx4090'"}));
+              (std::vector<spec::Finding>{
+                  {true, "resources.instance_type: refused; Azure has no size 'rtx4090'"}}));
 }
 
 }  // namespace

@@ -136,6 +136,31 @@ limits: {max_total_trials: 4, timeout: 60, trial_timeout: 30}
         R"("b":["qloguniform",[1,2,0.5]],"c":["lognormal",[0,1]],"d":["randint",[5]],"e":["qnormal",[1,2.5,1]]})");
 }
 
+// What the SDK fills in when a file leaves it out.
+TEST(JobKinds, EarlyTerminationAndTrialTimeoutsHaveTheDefaultsOfTheSdk) {
+    const auto stop = [](const std::string& policy) {
+        return body(kSweep + "early_termination: " + policy + "\n")["earlyTermination"].dump();
+    };
+    EXPECT_EQ(stop("{type: median_stopping}"),
+              R"({"policyType":"MedianStopping","delayEvaluation":0,"evaluationInterval":1})");
+    EXPECT_EQ(stop("{type: median_stopping, evaluation_interval: 0}"),
+              R"({"policyType":"MedianStopping","delayEvaluation":0,"evaluationInterval":0})");
+    EXPECT_EQ(
+        stop("{type: bandit}"),
+        R"({"policyType":"Bandit","delayEvaluation":0,"evaluationInterval":0,"slackAmount":0,"slackFactor":0})");
+    EXPECT_EQ(
+        stop("{type: truncation_selection, truncation_percentage: 20}"),
+        R"({"policyType":"TruncationSelection","delayEvaluation":0,"evaluationInterval":0,"truncationPercentage":20})");
+    const auto timeout = [](const std::string& seconds) {
+        std::string file = kSweep;
+        file.insert(file.find("max_total_trials"), "trial_timeout: " + seconds + ", ");
+        return body(file)["limits"]["trialTimeout"].string();
+    };
+    EXPECT_EQ(timeout("1"), "PT1M");
+    EXPECT_EQ(timeout("60"), "PT1M");
+    EXPECT_EQ(timeout("61"), "PT1M1S");
+}
+
 TEST(JobKinds, AllProblemsOfASweepAreSaidAtOnce) {
     const auto found = problems(R"(
 type: sweep
@@ -392,7 +417,7 @@ jobs:
                           kParts);
     const Json& jobs = job["jobs"];
     EXPECT_EQ(jobs["search"]["early_termination"].dump(),
-              R"({"policy_type":"MedianStopping","delay_evaluation":5,"evaluation_interval":0})");
+              R"({"policy_type":"MedianStopping","delay_evaluation":5,"evaluation_interval":1})");
     EXPECT_EQ(jobs["search"]["search_space"].dump(), R"({"rate":{"type":"choice","values":[1,2]}})");
     EXPECT_TRUE(jobs["search"]["trial"].has("componentId"));
     EXPECT_EQ(jobs["batch"]["mini_batch_size"].integer(), 10'240);

@@ -499,10 +499,19 @@ TEST(JobSpec, FindingsForAzureNameWhatItRefusesOrIgnores) {
         "services: {a: {job_service_type: ssh}}\nqueue_settings: {job_priority: low}\ninputs: {a-b: 1}\n"
         "properties: {lavant.max_retries: '1'}\n"));
     ASSERT_EQ(findings.size(), 4U);
-    EXPECT_EQ(findings[0], "queue_settings.job_priority: refused; write priority");
-    EXPECT_EQ(findings[1], "services.a.job_service_type: refused; write type");
-    EXPECT_TRUE(findings[2].starts_with("properties.lavant.max_retries: ignored"));
-    EXPECT_TRUE(findings[3].starts_with("inputs.a-b: refused"));
+    EXPECT_EQ(findings[0].text, "queue_settings.job_priority: refused; write priority");
+    EXPECT_EQ(findings[1].text, "services.a.job_service_type: refused; write type");
+    EXPECT_TRUE(findings[2].text.starts_with("properties.lavant.max_retries: ignored"));
+    EXPECT_FALSE(findings[2].refused);
+    EXPECT_TRUE(findings[3].text.starts_with("inputs.a-b: refused"));
+    EXPECT_TRUE(findings[0].refused && findings[1].refused && findings[3].refused);
+}
+
+TEST(JobSpec, ATypedLiteralIsRefusedByAzure) {
+    const auto findings = azure_findings(parsed(kSmall + "inputs: {a: {type: number, value: 1}}\n"));
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_TRUE(findings[0].refused);
+    EXPECT_EQ(findings[0].text, "inputs.a.type: refused; a literal input has no type; write the value alone");
 }
 
 }  // namespace

@@ -67,13 +67,15 @@ Json distribution_list(const Document& space) {
     return Json::array({type, std::move(arguments)});
 }
 
+std::int64_t default_interval(std::string_view policy) { return policy == "median_stopping" ? 1 : 0; }
+
 Json early_termination_of(const spec::EarlyTerminationSpec& stop) {
     static const std::map<std::string, std::string> names = {{"bandit", "Bandit"},
                                                              {"median_stopping", "MedianStopping"},
                                                              {"truncation_selection", "TruncationSelection"}};
     Json value = Json::object({{"policyType", names.at(stop.type)}});
     value.set("delayEvaluation", stop.delay_evaluation.value_or(0));
-    value.set("evaluationInterval", stop.evaluation_interval.value_or(0));
+    value.set("evaluationInterval", stop.evaluation_interval.value_or(default_interval(stop.type)));
     if (stop.type == "bandit") {
         value.set("slackAmount", stop.slack_amount ? to_json(*stop.slack_amount) : Json(0));
         value.set("slackFactor", stop.slack_factor ? to_json(*stop.slack_factor) : Json(0));

@@ -97,6 +97,40 @@ def test_validate_for_azure_lists_what_is_ours(tmp_path):
     assert "azure: environment: refused" in result.stdout and "azure: properties" in result.stdout
     file.write_text(json.dumps({**GOOD, "environment": "azureml:base:1", "properties": {"lavant.max_retries": "2"}}))
     assert run("job", "validate", "-f", file, "--target", "azure").returncode == 0  # ignored is not refused
+    file.write_text(json.dumps({**GOOD, "environment": "azureml:base:1", "inputs": {"n": {"type": "number", "value": 1}}}))
+    assert run("job", "validate", "-f", file, "--target", "azure").returncode == 2
+
+
+FILES = {
+    "job": GOOD,
+    "compute": {"name": "cpu-cluster", "type": "amlcompute"},
+    "data": {"name": "d", "type": "uri_file", "path": "https://example.com/a.csv"},
+    "model": {"name": "m", "path": "azureml://datastores/workspaceblobstore/paths/m"},
+    "environment": {"name": "e", "image": "python"},
+    "component": {"name": "c", "type": "command", "command": "echo", "environment": "azureml:base:1"},
+    "datastore": {"name": "team", "type": "local", "path": "/data"},
+    "schedule": {"name": "s", "trigger": {"type": "cron", "expression": "0 3 * * *"}, "create_job": "azureml:old"},
+    "workspace": {"name": "w"},
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_every_family_says_in_one_shape_that_a_file_is_valid(kind, tmp_path):
+    file = tmp_path / "file.yml"
+    file.write_text(json.dumps({**FILES[kind], "name": FILES[kind].get("name", "j")}))
+    said = run(kind, "validate", "-f", file, "-o", "json")
+    assert said.returncode == 0, said.stderr
+    document = json.loads(said.stdout)
+    assert document["valid"] is True and document["file"] == str(file) and document["kind"] == kind
+    assert document["name"] == FILES[kind].get("name", "j") and document["findings"] == []
+
+
+def test_a_datastore_of_ones_own_is_not_for_azure(tmp_path):
+    file = tmp_path / "file.yml"
+    file.write_text(json.dumps(FILES["datastore"]))
+    said = run("datastore", "validate", "-f", file, "--target", "azure", "-o", "json")
+    assert said.returncode == 2, said.stderr
+    assert [one["refused"] for one in json.loads(said.stdout)["findings"]] == [True]
 
 
 def test_a_compute_that_does_not_exist_is_refused(server, write_job):

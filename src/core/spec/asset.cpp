@@ -221,8 +221,7 @@ Result<AssetSpec> parse_model(const Document& document, const ComponentLoader& l
 Result<EnvironmentFile> parse_environment_file(const Document& document, const ComponentLoader& loader) {
     EnvironmentFile file;
     Problems problems;
-    std::vector<std::string> beyond_azure;
-    Reading reading{loader, loader.folder, problems, beyond_azure};
+    Reading reading{loader, loader.folder, problems, file.beyond_azure};
     if (document.find("dependencies") != nullptr || document.find("channels") != nullptr) {
         problems.add("", document.at,
                      "is a conda file; an environment file names it: image: IMAGE and conda_file: FILE");

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "core/spec/command_job.h"
 #include "core/spec/document.h"
+#include "core/spec/finding.h"
 
 namespace lavant::spec {
 
@@ -38,7 +39,7 @@ struct AssetSpec {
     std::string stage;                    // of a model
 
     std::vector<std::string> warnings;
-    std::vector<std::string> beyond_azure;
+    std::vector<Finding> beyond_azure;
 };
 
 // All problems at once in Error::fields, with paths, lines and columns. `loader.folder` is the file's.
@@ -51,6 +52,7 @@ struct EnvironmentFile {
     std::string datastore;                     // where to upload a build context; "" the workspace's own
     std::optional<Document> inference_config;  // liveness_route, readiness_route, scoring_route
     std::vector<std::string> warnings;
+    std::vector<Finding> beyond_azure;
 };
 [[nodiscard]] Result<EnvironmentFile> parse_environment_file(const Document& document,
                                                              const ComponentLoader& loader);

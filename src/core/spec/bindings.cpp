@@ -181,8 +181,8 @@ class Binder {
         std::erase_if(draft.step.inputs, [&](const InputSpec& input) {
             const PortSpec* declared = find_port(component.inputs, input.name);
             if (declared == nullptr) {
-                reading_.beyond_azure.push_back(draft.path + ".inputs." + input.name +
-                                                ": ignored; the component has no such input");
+                reading_.beyond_azure.push_back(
+                    ignored_there(draft.path + ".inputs." + input.name, "the component has no such input"));
                 return true;
             }
             if (input.type == "literal" && declared->is_literal() &&

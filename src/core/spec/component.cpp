@@ -185,7 +185,7 @@ std::optional<ComponentSpec> load_component(Fields& fields, std::string_view key
 
 Result<ComponentSpec> parse_component(const Document& document, const ComponentLoader& loader) {
     Problems problems;
-    std::vector<std::string> beyond_azure;
+    std::vector<Finding> beyond_azure;
     Reading reading{loader, loader.folder, problems, beyond_azure};
     ComponentSpec component = read_component(document, "", reading);
     Fields fields(document, "", problems);

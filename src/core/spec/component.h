@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/spec/finding.h"
 #include "core/spec/sections.h"
 #include "core/spec/sweep.h"
 
@@ -142,9 +143,9 @@ struct ComponentSpec {
     std::optional<DistributionSpec> distribution;
     std::optional<ParallelSpec> parallel;
     std::optional<SparkSpec> spark;
-    std::vector<StepSpec> steps;            // of a pipeline
-    bool is_inline = false;                 // written in a step, or named with `file:`, not by a path alone
-    std::vector<std::string> beyond_azure;  // as in a job
+    std::vector<StepSpec> steps;        // of a pipeline
+    bool is_inline = false;             // written in a step, or named with `file:`, not by a path alone
+    std::vector<Finding> beyond_azure;  // as in a job
 };
 
 // All problems at once in Error::fields, with paths, lines and columns.

@@ -129,7 +129,7 @@ void apply_component(Fields& fields, Reading& reading, CommandJobSpec& spec) {
         if (fields.has(key)) fields.problem(key, "cannot stand beside component, which brings its own");
     }
     reading.beyond_azure.push_back(
-        "component: refused in a command job; put the component into a pipeline's step");
+        refused_there("component", "a command job has none; put the component into a pipeline's step"));
     const Document* value = fields.find("component");
     if (value == nullptr) return;
     if (value->is_string() && value->text.starts_with("azureml:")) {

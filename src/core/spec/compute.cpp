@@ -35,7 +35,8 @@ bool read_kind(Fields& fields, ComputeSpec& spec) {
     if (!kind) return false;
     spec.kind = *kind;
     if (!is_of_az(*kind))
-        spec.beyond_azure.push_back("type: refused; az has no files for " + std::string(name_of(*kind)));
+        spec.beyond_azure.push_back(
+            refused_there("type", "az has no files for " + std::string(name_of(*kind))));
     return true;
 }
 
@@ -193,7 +194,7 @@ void read_cluster(Fields& fields, ComputeSpec& spec, ComputeText text) {
     spec.node_public_ip = fields.boolean("enable_node_public_ip");
     spec.node_sharing = fields.choice("node_sharing", {"exclusive", "packed"});
     if (fields.has("node_sharing"))
-        spec.beyond_azure.emplace_back("node_sharing: refused; there a node runs one job at a time");
+        spec.beyond_azure.push_back(refused_there("node_sharing", "there a node runs one job at a time"));
 }
 
 void read_attached(Fields& fields, ComputeSpec& spec, ComputeText text) {

@@ -13,6 +13,7 @@
 #include "core/model/compute.h"
 #include "core/model/quota.h"
 #include "core/spec/document.h"
+#include "core/spec/finding.h"
 
 namespace lavant::spec {
 
@@ -122,8 +123,8 @@ struct ComputeSpec {
     std::string kube_namespace;
     std::optional<Document> kube_properties;
 
-    std::vector<std::string> warnings;      // what has no effect, one sentence each
-    std::vector<std::string> beyond_azure;  // what Azure's own tools would refuse, likewise
+    std::vector<std::string> warnings;  // what has no effect, one sentence each
+    std::vector<Finding> beyond_azure;  // what Azure's own tools would refuse or ignore
 };
 
 // Whole: what a compute is made from. Changes: what is to be different about one that is there; only its

@@ -110,7 +110,7 @@ void read_folder(Fields& fields, DatastoreSpec& spec, const std::string& folder)
     if (path.empty()) return;
     if (is_remote(path)) return fields.problem("path", "must be a folder of the server's machine");
     spec.folder = join_path(folder, without_file_scheme(path));
-    spec.beyond_azure.emplace_back("type: refused; Azure has no datastore on a folder of one's own");
+    spec.beyond_azure.push_back(refused_there("type", "Azure has no datastore on a folder of one's own"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "core/spec/document.h"
+#include "core/spec/finding.h"
 
 namespace lavant::spec {
 
@@ -41,7 +42,7 @@ struct DatastoreSpec {
     std::string folder;  // of type local: an absolute path on the server's machine
     DatastoreCredentials credentials;
 
-    std::vector<std::string> beyond_azure;
+    std::vector<Finding> beyond_azure;
 };
 
 // All problems at once in Error::fields. `folder` is the file's: where a relative path of type local begins.

@@ -164,12 +164,12 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
         EnvironmentSpec environment = read_definition(*value, path, reading);
         if (!environment.name.empty()) {
             reading.beyond_azure.push_back(
-                path + ".name: ignored; an environment defined inside a job stays anonymous");
+                ignored_there(path + ".name", "an environment defined inside a job stays anonymous"));
             environment.name.clear();
             environment.version.clear();
         }
         if (value->find("properties") != nullptr) {
-            reading.beyond_azure.push_back(path + ".properties: refused inside a job; remove it");
+            reading.beyond_azure.push_back(refused_there(path + ".properties", "inside a job; remove it"));
         }
         return environment;
     }
@@ -180,8 +180,8 @@ EnvironmentSpec read_environment(Fields& fields, Reading& reading) {
     }
     if (value->text.starts_with("azureml:")) return read_reference(*value, path, reading);
     if (value->text == "host") {
-        reading.beyond_azure.push_back(path +
-                                       ": refused; `host` is the interpreter of the submitter's own machine");
+        reading.beyond_azure.push_back(
+            refused_there(path, "`host` is the interpreter of the submitter's own machine"));
         EnvironmentSpec environment;
         environment.reference = value->text;
         return environment;

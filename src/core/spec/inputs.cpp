@@ -62,8 +62,8 @@ InputSpec read_typed_literal(Fields& fields, const std::string& type, Reading& r
     if (!fits && !input.value.empty()) fields.problem("value", "must be of type " + type);
     input.value_type = type;
     fields.ignore({"description", "optional", "default", "min", "max", "enum"});
-    reading.beyond_azure.push_back(fields.path_of("type") +
-                                   ": a typed literal input is refused; write the value alone");
+    reading.beyond_azure.push_back(
+        refused_there(fields.path_of("type"), "a literal input has no type; write the value alone"));
     return input;
 }
 

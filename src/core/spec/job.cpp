@@ -54,6 +54,20 @@ Result<JobSpec> parse_job(const Document& document, const ComponentLoader& loade
     return fail(problems.to_error("the job"));
 }
 
+std::string_view type_of(const JobSpec& job) {
+    struct Types {
+        std::string_view operator()(const CommandJobSpec&) { return "command"; }
+        std::string_view operator()(const SweepJobSpec&) { return "sweep"; }
+        std::string_view operator()(const PipelineJobSpec&) { return "pipeline"; }
+        std::string_view operator()(const SparkJobSpec&) { return "spark"; }
+        std::string_view operator()(const AutoMlJobSpec&) { return "automl"; }
+        std::string_view operator()(const FineTuningJobSpec& one) {
+            return one.teacher ? "distillation" : "finetuning";
+        }
+    };
+    return std::visit(Types{}, job);
+}
+
 JobHead& head_of(JobSpec& job) {
     return std::visit([](auto& one) -> JobHead& { return one; }, job);
 }

@@ -23,6 +23,7 @@ std::string job_type_of(const Document& document);
 // All problems at once in Error::fields, with paths, lines and columns.
 [[nodiscard]] Result<JobSpec> parse_job(const Document& document, const ComponentLoader& loader);
 
+std::string_view type_of(const JobSpec& job);  // likewise
 JobHead& head_of(JobSpec& job);
 const JobHead& head_of(const JobSpec& job);
 

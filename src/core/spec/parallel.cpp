@@ -75,7 +75,7 @@ ParallelTaskSpec read_older_task(Fields& fields, const Document& map, Reading& r
         parts.problem("environment", "is missing; write azureml:NAME@latest or {image: IMAGE}");
     parts.ignore({"inputs", "outputs"});  // The step names them once more.
     parts.finish();
-    reading.beyond_azure.push_back(fields.path_of("parallel") + ": refused; write task and input_data");
+    reading.beyond_azure.push_back(refused_there(fields.path_of("parallel"), "write task and input_data"));
     if (const Document* batch = fields.find("mini_batch")) {
         Fields split(*batch, fields.path_of("mini_batch"), reading.problems);
         const std::string input = split.string("split_inputs");

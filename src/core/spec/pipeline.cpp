@@ -26,8 +26,8 @@ PipelineSettingsSpec read_settings(Fields& fields, Reading& reading) {
     for (const Document::Entry& entry : map->entries) {
         if (std::ranges::find(known, entry.key) != known.end()) continue;
         settings.others.push_back(entry);
-        reading.beyond_azure.push_back(parts.path_of(entry.key) + ": ignored; an unknown setting" +
-                                       suggestion(entry.key, known));
+        reading.beyond_azure.push_back(
+            ignored_there(parts.path_of(entry.key), "an unknown setting" + suggestion(entry.key, known)));
     }
     return settings;
 }

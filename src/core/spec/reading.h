@@ -8,6 +8,7 @@
 
 #include "core/spec/command_job.h"
 #include "core/spec/fields.h"
+#include "core/spec/finding.h"
 
 namespace lavant::spec {
 
@@ -22,7 +23,7 @@ struct Reading {
     const ComponentLoader& loader;
     std::string folder;  // of the file being read
     Problems& problems;
-    std::vector<std::string>& beyond_azure;
+    std::vector<Finding>& beyond_azure;
     std::shared_ptr<Visits> visits = std::make_shared<Visits>();  // of all that is read together
 };
 

@@ -82,7 +82,7 @@ std::optional<ResourcesSpec> read_resources(Fields& fields, Reading& reading) {
     read_docker_args(parts, resources);
     if (parts.has("docker_args_list")) {
         reading.beyond_azure.push_back(
-            "resources.docker_args_list: refused; write the list under docker_args");
+            refused_there("resources.docker_args_list", "write the list under docker_args"));
     }
     resources.max_instance_count = read_number(parts, "max_instance_count", kInstances);
     if (resources.max_instance_count &&
@@ -104,7 +104,7 @@ std::optional<QueueSpec> read_queue(Fields& fields, Reading& reading) {
         if (parts.has("priority"))
             parts.problem("job_priority", "cannot stand beside priority, which means the same");
         queue.priority = parts.choice("job_priority", {"low", "medium", "high"});
-        reading.beyond_azure.push_back("queue_settings.job_priority: refused; write priority");
+        reading.beyond_azure.push_back(refused_there("queue_settings.job_priority", "write priority"));
     }
     parts.finish();
     return queue;

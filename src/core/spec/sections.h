@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "core/spec/document.h"
+#include "core/spec/finding.h"
 
 namespace lavant::spec {
 
@@ -120,9 +121,8 @@ struct JobHead {
     std::string parent_job_name;
     std::map<std::string, std::string> tags;
     std::map<std::string, std::string> properties;
-    std::string compute;  // without `azureml:`; empty means serverless
-    std::vector<std::string>
-        beyond_azure;  // what in the file Azure's own tools would refuse, one sentence each
+    std::string compute;                // without `azureml:`; empty means serverless
+    std::vector<Finding> beyond_azure;  // what in the file Azure's own tools would refuse or ignore
 };
 
 bool is_job_name(std::string_view name);

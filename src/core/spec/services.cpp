@@ -12,7 +12,7 @@ const std::vector<std::string>& service_types() {
 std::string read_type(Fields& fields, ServiceSpec& service, Reading& reading) {
     if (fields.has("job_service_type")) {
         service.uses_seed_spelling = true;
-        reading.beyond_azure.push_back(fields.path_of("job_service_type") + ": refused; write type");
+        reading.beyond_azure.push_back(refused_there(fields.path_of("job_service_type"), "write type"));
         if (fields.has("type")) {
             fields.problem("job_service_type", "cannot stand beside type, which means the same");
         }

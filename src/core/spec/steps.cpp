@@ -25,8 +25,8 @@ Document with_parent(const Document& step, const std::string& path, Reading& rea
             std::string& text = entry.value.text;
             if (!entry.value.is_string() || !text.starts_with("${{jobs.")) continue;
             text.insert(3, "parent.");
-            reading.beyond_azure.push_back(path + "." + section.key + "." + entry.key +
-                                           ": refused; write ${{parent.jobs. …}}");
+            reading.beyond_azure.push_back(
+                refused_there(path + "." + section.key + "." + entry.key, "write ${{parent.jobs. …}}"));
         }
     }
     return changed;

@@ -10,6 +10,7 @@ namespace lavant::spec {
 namespace {
 
 constexpr std::int64_t kTenYears = 315'360'000;
+constexpr std::int64_t kTrialTimeoutLeastS = 60;
 
 std::vector<SearchSpec> read_search_space(Fields& fields) {
     std::vector<SearchSpec> space;
@@ -64,6 +65,9 @@ void read_trial_limits(Fields& fields, TrialLimitsSpec& limits) {
     limits.max_concurrent_trials = read_count(parts, "max_concurrent_trials", 1, kTrialsMost);
     limits.timeout_seconds = read_count(parts, "timeout", 1, kTenYears);
     limits.trial_timeout_seconds = read_count(parts, "trial_timeout", 1, kTenYears);
+    // As the SDK does: Azure makes 60 days of less than a minute.
+    if (limits.trial_timeout_seconds)
+        limits.trial_timeout_seconds = std::max(*limits.trial_timeout_seconds, kTrialTimeoutLeastS);
     if (limits.max_total_trials && limits.max_concurrent_trials &&
         *limits.max_concurrent_trials > *limits.max_total_trials)
         parts.problem("max_concurrent_trials", "must not be above max_total_trials");

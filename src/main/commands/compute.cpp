@@ -5,6 +5,7 @@
 #include "cli/compute_commands.h"
 #include "cli/compute_create.h"
 #include "main/commands/families.h"
+#include "main/commands/file_flags.h"
 
 namespace lavant {
 namespace {
@@ -149,22 +150,18 @@ void add_attach(CommandLine& line, CLI::App& compute) {
 }
 
 void add_validate(CommandLine& line, CLI::App& compute) {
-    struct Options : ComputeOptions {
-        std::string target;
-    };
-    auto& options = line.keep<Options>();
+    auto& options = line.keep<ComputeOptions>();
+    auto& for_azure = line.keep<bool>(false);
     CLI::App& command = CommandLine::add(compute, "validate", "check a compute file; needs no server",
                                          "lavant compute validate -f create-cluster.yml");
     command.add_option("-f,--file,file", options.file, "compute file (YAML); - reads standard input")
         ->required()
         ->option_text("FILE");
     line.add_settings(command, options.settings, "change a value of the file: --set max_instances=2");
-    command.add_option("--target", options.target, "azure: list what Azure would refuse")
-        ->check(CLI::IsMember({"azure", "lavant"}).description(""))
-        ->option_text("TARGET");
+    add_target(command, for_azure);
     line.add_output(command);
-    line.runs(command, [&line, &options](Context& context) {
-        return cli::validate_compute(context, options, options.target == "azure", line.output());
+    line.runs(command, [&line, &options, &for_azure](Context& context) {
+        return cli::validate_compute(context, options, for_azure, line.output());
     });
 }
 

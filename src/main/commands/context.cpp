@@ -41,7 +41,8 @@ void add_login(CommandLine& line) {
         ->option_text("SHA256");
     login.add_option("--ca", options.ca_file, "the server's authority (PEM), had by another way")
         ->option_text("FILE");
-    login.add_flag("-y,--yes", options.yes, "trust the authority that the server shows");
+    login.add_flag("-y,--yes", options.yes,
+                   "trust the authority that the server shows; approve without a question");
     line.runs(login, [&line, &options, &device](Context& context) -> cli::Outcome<cli::Exit> {
         const bool approved = !device.approve.empty();
         if (approved || !device.deny.empty()) {

@@ -57,11 +57,21 @@ void add_changes(CommandLine& line, CLI::App& command, cli::FileOptions& options
     line.add_server(command);
 }
 
+void add_target(CLI::App& command, bool& for_azure) {
+    command
+        .add_option_function<std::string>(
+            "--target", [&for_azure](const std::string& target) { for_azure = target == "azure"; },
+            "azure: list what Azure would refuse or ignore")
+        ->check(CLI::IsMember({"azure", "lavant"}).description(""))
+        ->option_text("TARGET");
+}
+
 void add_validated_file(CommandLine& line, CLI::App& command, cli::FileOptions& options) {
     command.add_option("-f,--file,file", options.file, "file (YAML); - reads standard input")
         ->required()
         ->option_text("FILE");
     line.add_settings(command, options.settings, "change a value of the file: --set name=other");
+    add_target(command, options.for_azure);
     line.add_output(command);
 }
 

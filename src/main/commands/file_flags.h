@@ -50,6 +50,7 @@ void add_makers(CommandLine& line, CLI::App& parent, const FileFamily& family, c
 void add_file(CLI::App& command, cli::FileOptions& options);  // -f
 // --tags, --set, --dry-run, and which server.
 void add_changes(CommandLine& line, CLI::App& command, cli::FileOptions& options);
+void add_target(CLI::App& command, bool& for_azure);  // --target azure
 // Of `validate`: the file must be there.
 void add_validated_file(CommandLine& line, CLI::App& command, cli::FileOptions& options);
 

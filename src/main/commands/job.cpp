@@ -9,6 +9,7 @@
 #include "cli/job_reference.h"
 #include "cli/job_stream.h"
 #include "main/commands/families.h"
+#include "main/commands/file_flags.h"
 
 namespace lavant {
 namespace {
@@ -50,6 +51,7 @@ void add_create(CommandLine& line, CLI::App& job) {
     CLI::App& command =
         CommandLine::add(job, "create", "submit a job file", "lavant job create -f job.yml --stream");
     add_file(line, command, options.file, options.settings);
+    command.add_flag("--dry-run", options.dry_run, "check it and print what would be sent");
     line.add_submit_options(command, options);
     line.runs(command, [&line, &options](Context& context) {
         return cli::create_job(context, line.choice(), options, line.output());
@@ -73,19 +75,13 @@ void add_rerun(CommandLine& line, CLI::App& job) {
 }
 
 void add_validate(CommandLine& line, CLI::App& job) {
-    struct Options : cli::ValidateOptions {
-        std::string target;
-    };
-    auto& options = line.keep<Options>();
+    auto& options = line.keep<cli::ValidateOptions>();
     CLI::App& command = CommandLine::add(job, "validate", "check a job file; needs no server",
                                          "lavant job validate -f job.yml --target azure");
     add_file(line, command, options.file, options.settings);
-    command.add_option("--target", options.target, "azure: list what Azure would refuse or ignore")
-        ->check(CLI::IsMember({"azure", "lavant"}).description(""))
-        ->option_text("TARGET");
+    add_target(command, options.for_azure);
     line.add_output(command);
     line.runs(command, [&line, &options](Context& context) {
-        options.for_azure = options.target == "azure";
         return cli::validate_job(context, options, line.output());
     });
 }

@@ -34,9 +34,13 @@ void add_key_family(CommandLine& line) {
 
     auto& made = line.keep<cli::KeyWords>();
     CLI::App& create =
-        CommandLine::add(key, "create", "make a key for a user and print it",
+        CommandLine::add(key, "create", "make a key for a user, who is made with it if new, and print it",
                          "lavant key create ann --role contributor --expires 90d --label laptop");
-    create.add_option("-u,--user,user", made.user, "name of the user")->required()->option_text("USER");
+    create
+        .add_option("-u,--user,user", made.user,
+                    "name of the user; one who is not there yet gets the role of the key")
+        ->required()
+        ->option_text("USER");
     add_key_options(create, made);
     line.add_server(create);
     line.runs_with_session(create, [&made](Session& session, Context& context) {

@@ -63,6 +63,7 @@ void add_makers(CommandLine& line, CLI::App& workspace) {
         ->allow_extra_args()
         ->take_all();
     create.add_option_function<std::string>("-l,--location", [](const std::string&) {})->group("");
+    create.add_flag("--dry-run", make.dry_run, "check it and print what would be sent");
     create.add_flag("--no-wait")->group("");
     line.add_output(create);
     line.add_server(create);
