@@ -24,6 +24,9 @@ namespace lavant::cli {
 namespace {
 
 constexpr std::size_t kIgnoreFileBytesMax = 1U << 20;
+constexpr std::string_view kComponentRules = "\n__pycache__\n";
+constexpr const char* kMergedName =
+    "code_with_additional_includes";  // azure-ai-ml's, part of the blobs' names
 constexpr std::size_t kReadBytes = 256U << 10;
 
 Result<std::string> resolve(const std::string& path) {
@@ -71,18 +74,21 @@ struct Ignore {
     }
 };
 
-Result<Ignore> load_ignore(const std::string& folder) {
+// `more`: rules that hold whatever the file says.
+Result<Ignore> load_ignore(const std::string& folder, std::string_view more = {}) {
     for (const char* name : {".amlignore", ".gitignore"}) {
         const std::string path = join(folder, name);
         struct ::stat about {};
         if (::stat(path.c_str(), &about) != 0) continue;
         LAVANT_TRY(const std::string resolved, resolve(path));
         LAVANT_TRY(const std::string text, read_file(resolved, kIgnoreFileBytesMax));
-        auto rules = IgnoreRules::parse(text);
+        auto rules = IgnoreRules::parse(text + std::string(more));
         if (!rules) return fail(in("cannot use '" + path + "'")(rules.error()));
         return Ignore{std::move(*rules), parent_of(resolved)};
     }
-    return Ignore{};
+    if (more.empty()) return Ignore{};
+    LAVANT_TRY(IgnoreRules rules, IgnoreRules::parse(more));
+    return Ignore{std::move(rules), folder};
 }
 
 // Names in the order the directory gives them: where two names differ only in case, the SDK's hash depends on
@@ -175,6 +181,85 @@ class Walk {
     const Ignore& ignore_;
     std::vector<std::pair<dev_t, ino_t>> above_;
 };
+
+// The rules of a folder and of those above it.
+struct Rules {
+    const Ignore* own = nullptr;
+    const Rules* above = nullptr;
+
+    bool excludes(const std::string& absolute) const {
+        return (own != nullptr && own->excludes(absolute)) || (above != nullptr && above->excludes(absolute));
+    }
+};
+
+// Puts files of several places under one folder, as azure-ai-ml copies them together.
+class Gathering {
+ public:
+    // `source` is absolute. A link in it must not lead out of `within`.
+    Result<void> add(const std::string& source, const std::string& path, const Rules& rules,
+                     const std::string& within) {
+        if (rules.excludes(source)) return {};
+        struct ::stat about {};
+        const bool is_link = ::lstat(source.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
+        if (::stat(source.c_str(), &about) != 0)
+            return refuse("'" + path + "' leads nowhere; remove the link or exclude it in .amlignore");
+        std::string real = source;
+        if (is_link) {
+            LAVANT_TRY(real, resolve(source));
+            if (real != within && !real.starts_with(within == "/" ? within : within + "/"))
+                return refuse("link '" + path + "' leads out of '" + within + "'; include what it leads to");
+        }
+        if (S_ISDIR(about.st_mode))
+            return add_folder(real, path, rules, within, {about.st_dev, about.st_ino});
+        if (!S_ISREG(about.st_mode))
+            return refuse("'" + path +
+                          "' is neither a file nor a folder; remove it or exclude it in .amlignore");
+        files[path] = {real, path, static_cast<std::uint64_t>(about.st_size)};
+        if (files.size() <= kSnapshotFilesMax) return {};
+        return refuse(
+            fmt::format("there are more than {} files; exclude some in .amlignore", kSnapshotFilesMax));
+    }
+
+    std::map<std::string, SnapshotFile> files;  // by path: a later one replaces an earlier one
+
+ private:
+    using Identity = std::pair<dev_t, ino_t>;
+
+    static tl::unexpected<Error> refuse(std::string message) {
+        return fail(ErrorCode::InvalidArgument, std::move(message));
+    }
+    Result<void> add_folder(const std::string& folder, const std::string& path, const Rules& rules,
+                            const std::string& within, const Identity& self) {
+        if (above_.size() > kSnapshotDepthMax ||
+            std::find(above_.begin(), above_.end(), self) != above_.end())
+            return refuse("folder '" + path + "' is nested too deep, or a link leads back to one above it");
+        above_.push_back(self);
+        LAVANT_TRY(Ignore own, load_ignore(folder, kComponentRules));
+        own.base = folder;
+        LAVANT_TRY(const auto names, names_in(folder));
+        for (const std::string& name : names)
+            LAVANT_TRY_VOID(add(join(folder, name), join(path, name), Rules{&own, &rules}, within));
+        above_.pop_back();
+        return {};
+    }
+
+    std::vector<Identity> above_;
+};
+
+// The include under its own name, beside what is there already.
+Result<void> add_include(const std::string& include, const std::string& code_folder, Ignore common,
+                         Gathering& gathering) {
+    LAVANT_TRY(const std::string source, resolve(include));
+    const std::string name = base_name_of(source);
+    if (source == "/")
+        return fail(ErrorCode::InvalidArgument, "cannot include '/'; name the folders that are needed");
+    struct ::stat about {};
+    if (!code_folder.empty() && ::lstat(join(code_folder, name).c_str(), &about) == 0)
+        return fail(ErrorCode::InvalidArgument,
+                    fmt::format("cannot include '{}': the code folder has '{}' already", include, name));
+    common.base = parent_of(source);
+    return gathering.add(source, name, Rules{&common, nullptr}, source);
+}
 
 void sort_as_sdk(std::vector<SnapshotFile>& files) {
     std::vector<std::pair<std::u32string, std::size_t>> keys;
@@ -293,12 +378,41 @@ Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored) {
     if (!S_ISDIR(about.st_mode)) {
         return fail(ErrorCode::InvalidArgument, "'" + path + "' is neither a file nor a folder");
     }
+    const std::string_view more = ignored == Ignored::AndCompiled ? kComponentRules : std::string_view();
     LAVANT_TRY(const Ignore ignore,
-               ignored == Ignored::Nothing ? Result<Ignore>(Ignore{.used = false}) : load_ignore(root));
+               ignored == Ignored::Nothing ? Result<Ignore>(Ignore{.used = false}) : load_ignore(root, more));
     Walk walk(ignore);
     LAVANT_TRY_VOID(walk.visit(root, "", 0).map_error(in("cannot read folder '" + path + "'")));
     snapshot.files = std::move(walk.files);
     snapshot.bytes = walk.bytes;
+    sort_as_sdk(snapshot.files);
+    return snapshot;
+}
+
+Result<Snapshot> take_component_snapshot(const ComponentCode& code) {
+    if (code.includes.empty()) return take_snapshot(code.code, Ignored::AndCompiled);
+    Gathering gathering;
+    LAVANT_TRY(const std::string root, resolve(!code.code.empty()    ? code.code
+                                               : code.folder.empty() ? "."
+                                                                     : code.folder));
+    struct ::stat about {};
+    if (::stat(root.c_str(), &about) != 0) return fail(system_error("read '" + root + "'", errno));
+    const bool is_folder = S_ISDIR(about.st_mode);
+    Ignore common{*IgnoreRules::parse(kComponentRules), parent_of(root)};
+    if (is_folder) {
+        LAVANT_TRY(common, load_ignore(root, kComponentRules));
+    }
+    // Its own links are followed wherever they lead, as without includes.
+    if (!code.code.empty())
+        LAVANT_TRY_VOID(gathering.add(root, is_folder ? "" : base_name_of(root), {}, "/"));
+    for (const std::string& include : code.includes)
+        LAVANT_TRY_VOID(add_include(include, code.code.empty() || !is_folder ? "" : root, common, gathering));
+    Snapshot snapshot;
+    snapshot.name = kMergedName;
+    for (auto& [path, file] : gathering.files) {
+        snapshot.bytes += file.bytes;
+        snapshot.files.push_back(std::move(file));
+    }
     sort_as_sdk(snapshot.files);
     return snapshot;
 }

@@ -32,13 +32,24 @@ struct Snapshot {
 };
 
 // What a folder's own .amlignore (or, without one, its .gitignore) excludes; or nothing, where somebody says
-// which files are to travel.
-enum class Ignored { AsItsFileSays, Nothing };
+// which files are to travel; or, for a component, also what Python has compiled.
+enum class Ignored { AsItsFileSays, Nothing, AndCompiled };
 
 // Reads the folder's list. A path to a file gives a snapshot of that file. NotFound, or InvalidArgument for
 // links that lead nowhere or in circles.
 [[nodiscard]] Result<Snapshot> take_snapshot(const std::string& path,
                                              Ignored ignored = Ignored::AsItsFileSays);
+
+// The same for a component: without __pycache__, and with the files and folders that it includes, each under
+// its own name beside what is in the code folder. With includes the rules of the code folder (without one, of
+// the component's own) hold for all, and those of each folder for what is below it. InvalidArgument also for
+// an include whose name is taken, and for a link that leads out of the folder it is in.
+struct ComponentCode {
+    std::string code;                   // "" for none
+    std::vector<std::string> includes;  // absolute, or as seen from here
+    std::string folder;                 // of the component's file
+};
+[[nodiscard]] Result<Snapshot> take_component_snapshot(const ComponentCode& code);
 
 // SHA-256 in hex over the number of files, their names and sizes, then their bytes.
 [[nodiscard]] Result<std::string> content_hash(const Snapshot& snapshot, ports::Crypto& crypto);

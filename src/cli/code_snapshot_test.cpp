@@ -129,5 +129,90 @@ TEST(SizeWarning, IsSilentAtTheLimit) {
     EXPECT_NE(size_warning(snapshot), "");
 }
 
+// Beside the code folder: what a component includes.
+class IncludesTest : public SnapshotTest {
+ protected:
+    void beside(const std::string& name, const std::string& text) { write("../" + name, text); }
+    std::string place(const std::string& name) const { return parent_of(folder_) + "/" + name; }
+    Result<Snapshot> taken(const std::vector<std::string>& includes, bool with_code = true) const {
+        ComponentCode code{with_code ? folder_ : "", {}, parent_of(folder_)};
+        for (const std::string& one : includes) code.includes.push_back(place(one));
+        return take_component_snapshot(code);
+    }
+    static Paths paths_of(const Result<Snapshot>& snapshot) {
+        Paths all;
+        if (!snapshot) return {snapshot.error().message};
+        for (const SnapshotFile& file : snapshot->files) all.push_back(file.path);
+        return all;
+    }
+    std::string refusal(const std::vector<std::string>& includes) const {
+        const auto snapshot = taken(includes);
+        return snapshot ? "" : snapshot.error().message;
+    }
+};
+
+TEST_F(IncludesTest, AComponentsCodeHasNothingThatPythonCompiled) {
+    write("main.py", "x");
+    write("__pycache__/main.pyc", "x");
+    write("sub/__pycache__/b.pyc", "x");
+    EXPECT_EQ(paths_of(taken({})), (Paths{"main.py"}));
+    EXPECT_EQ(paths().size(), 3U);  // a job's has
+}
+
+TEST_F(IncludesTest, StandBesideTheCodeAndHashAsTheSdkDoes) {
+    write("main.py", "print(1)\n");
+    write("__pycache__/x.pyc", "x");
+    write(".amlignore", "*.log\n");
+    write("a.log", "x");
+    beside("lib/l.py", "l\n");
+    beside("lib/b.log", "x");
+    beside("lib/sub/.amlignore", "*.tmp\n");
+    beside("lib/sub/c.tmp", "x");
+    beside("lib/sub/d.txt", "x");
+    beside("one.txt", "one");
+    const auto merged = taken({"lib", "one.txt"});
+    EXPECT_EQ(paths_of(merged),
+              (Paths{".amlignore", "lib/l.py", "lib/sub/.amlignore", "lib/sub/d.txt", "main.py", "one.txt"}));
+    EXPECT_EQ(merged->name, "code_with_additional_includes");
+    EXPECT_EQ(content_hash(*merged, *crypto_).value(),
+              "c4b97e8c9d64aa89b87a533531fbe1f9eb77e3314b56174a1b2d3b43816d551c");
+    const auto alone = taken({"lib"}, false);  // without code, its rules do not hold
+    EXPECT_EQ(paths_of(alone), (Paths{"lib/b.log", "lib/l.py", "lib/sub/.amlignore", "lib/sub/d.txt"}));
+    EXPECT_EQ(content_hash(*alone, *crypto_).value(),
+              "6a8ab7b2e0773f79f93323c5a4e6adb0803e1c1313db4d28dc814198afe344a4");
+    EXPECT_EQ(paths_of(taken({"lib", "lib/l.py", "one.txt", "one.txt"})).size(), 7U);  // named twice is once
+}
+
+TEST_F(IncludesTest, DoNotReplaceWhatTheCodeHas) {
+    write("one.txt", "code's");
+    beside("one.txt", "other");
+    EXPECT_NE(refusal({"one.txt"}).find("the code folder has 'one.txt' already"), std::string::npos);
+    EXPECT_NE(refusal({"nothing"}), "");
+    ComponentCode root{folder_, {"/"}, folder_};
+    EXPECT_FALSE(take_component_snapshot(root).has_value());
+}
+
+TEST_F(IncludesTest, LinksInThemStayInside) {
+    write("main.py", "x");
+    beside("secret", "hush");
+    beside("lib/a/b.txt", "x");
+    const auto link = [this](const std::string& target, const std::string& name) {
+        ASSERT_EQ(::symlink(target.c_str(), place(name).c_str()), 0);
+    };
+    link("a/b.txt", "lib/inside");
+    EXPECT_EQ(paths_of(taken({"lib"})), (Paths{"lib/a/b.txt", "lib/inside", "main.py"}));
+    link("../secret", "lib/outside");
+    EXPECT_NE(refusal({"lib"}).find("link 'lib/outside' leads out of"), std::string::npos);
+    ASSERT_EQ(::unlink(place("lib/outside").c_str()), 0);
+    link("../../lib", "lib/a/up");
+    EXPECT_NE(refusal({"lib"}).find("leads back to one above it"), std::string::npos);
+    ASSERT_EQ(::unlink(place("lib/a/up").c_str()), 0);
+    link("gone", "lib/nowhere");
+    EXPECT_NE(refusal({"lib"}).find("'lib/nowhere' leads nowhere"), std::string::npos);
+    // One that is named is followed, and has the name of what it leads to.
+    link("secret", "named");
+    EXPECT_EQ(paths_of(taken({"named"})), (Paths{"main.py", "secret"}));
+}
+
 }  // namespace
 }  // namespace lavant::cli

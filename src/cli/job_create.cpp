@@ -217,7 +217,8 @@ Outcome<Exit> rerun_other_kind(Session& session, Context& context, const Json& a
 // One folder as an object of its own, several as a list.
 Outcome<void> add_code(Json& result, const Snapshots& code, ports::Crypto& crypto) {
     Json all = Json::array();
-    for (const auto& [folder, snapshot] : code) {
+    for (const auto& [key, snapshot] : code) {
+        const std::string folder = key.substr(0, key.find('\n'));
         LAVANT_TRY(const std::string hash, content_hash(snapshot, crypto));
         Json one =
             Json::object({{"files", snapshot.files.size()}, {"bytes", snapshot.bytes}, {"sha256", hash}});

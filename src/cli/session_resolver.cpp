@@ -1,6 +1,6 @@
 #include "cli/session_resolver.h"
 
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -41,32 +41,46 @@ std::string anonymous_version(const EnvironmentSpec& environment, const std::str
     return digest(joined);
 }
 
+bool is_here(const wire::CodeAsk& ask) { return !ask.local.empty() || !ask.includes.empty(); }
+
 class CodeFolders : public wire::Resolver {
  public:
-    std::set<std::string> found;
-    Result<std::string> code(const std::string& written, const std::string& local) override {
-        if (!local.empty()) found.insert(local);
-        return Resolver::code(written, local);
+    std::map<std::string, wire::CodeAsk> found;
+    Result<std::string> code(const wire::CodeAsk& ask) override {
+        if (is_here(ask)) found.emplace(key_of(ask), ask);
+        return Resolver::code(ask);
     }
 };
 
+Result<Snapshot> read_code(const wire::CodeAsk& ask) {
+    if (!ask.of_component) return take_snapshot(ask.local);
+    return take_component_snapshot({ask.local, ask.includes.local, ask.includes.folder});
+}
+
 }  // namespace
+
+std::string key_of(const wire::CodeAsk& ask) {
+    std::string key = ask.local;
+    for (const std::string& include : ask.includes.local) (key += '\n') += include;
+    return key;
+}
 
 Outcome<Snapshots> read_code_folders(const MakeBody& make_body, const Console& console) {
     CodeFolders folders;
     LAVANT_TRY_VOID(make_body(folders));
     Snapshots snapshots;
-    for (const std::string& folder : folders.found) {
-        auto snapshot = take_snapshot(folder);
+    for (const auto& [key, ask] : folders.found) {
+        auto snapshot = read_code(ask);
         if (!snapshot)
             return tl::make_unexpected(Failure(Exit::Usage, in("cannot send the code")(snapshot.error())));
         if (snapshot->files.empty())
             return stop(Exit::Usage, ErrorCode::InvalidArgument,
-                        "cannot send the code: there is no file in '" + folder +
+                        "cannot send the code: there is no file in '" +
+                            (ask.local.empty() ? ask.includes.local.front() : ask.local) +
                             "', or .amlignore leaves none; remove `code` if the command needs none");
         const std::string warning = size_warning(*snapshot);
         if (!warning.empty()) console.err << console.painted(warning, Colour::Yellow) << "\n";
-        snapshots.emplace(folder, std::move(*snapshot));
+        snapshots.emplace(key, std::move(*snapshot));
     }
     return snapshots;
 }
@@ -77,17 +91,18 @@ Result<std::string> SessionResolver::keep(Outcome<std::string> made) {
     return fail(failure_->error);
 }
 
-Result<std::string> SessionResolver::code(const std::string& written, const std::string& local) {
-    if (local.empty()) return Resolver::code(written, local);
-    if (const auto known = codes_.find(local); known != codes_.end()) return known->second;
-    LAVANT_TRY(std::string id, keep(upload_code(local)));
-    return codes_[local] = std::move(id);
+Result<std::string> SessionResolver::code(const wire::CodeAsk& ask) {
+    if (!is_here(ask)) return Resolver::code(ask);
+    const std::string key = key_of(ask);
+    if (const auto known = codes_.find(key); known != codes_.end()) return known->second;
+    LAVANT_TRY(std::string id, keep(upload_code(ask)));
+    return codes_[key] = std::move(id);
 }
 
-Outcome<std::string> SessionResolver::upload_code(const std::string& folder) {
-    if (const auto known = snapshots_.find(folder); known != snapshots_.end())
+Outcome<std::string> SessionResolver::upload_code(const wire::CodeAsk& ask) {
+    if (const auto known = snapshots_.find(key_of(ask)); known != snapshots_.end())
         return uploader_.upload_code(known->second);
-    LAVANT_TRY(const Snapshot snapshot, take_snapshot(folder));
+    LAVANT_TRY(const Snapshot snapshot, read_code(ask));
     return uploader_.upload_code(snapshot);
 }
 

@@ -16,7 +16,9 @@
 
 namespace lavant::cli {
 
-using Snapshots = std::map<std::string, Snapshot>;  // by folder
+using Snapshots = std::map<std::string, Snapshot>;  // by key_of
+// The folder, and below it, line by line, what is included.
+std::string key_of(const wire::CodeAsk& ask);
 
 // The code folders of this machine that a job or component sends, read: one that is missing or has no file is
 // an error. `make_body` makes the body with the resolver it gets.
@@ -32,7 +34,7 @@ class SessionResolver : public wire::Resolver {
           uploader_(session, crypto, &console),
           snapshots_(std::move(snapshots)) {}
 
-    Result<std::string> code(const std::string& written, const std::string& local) override;
+    Result<std::string> code(const wire::CodeAsk& ask) override;
     Result<std::string> environment(const spec::EnvironmentSpec& environment) override;
     Result<std::string> component_named(const std::string& reference) override;
     Result<std::string> data(const spec::InputSpec& input) override;
@@ -52,7 +54,7 @@ class SessionResolver : public wire::Resolver {
 
  private:
     Result<std::string> keep(Outcome<std::string> made);
-    Outcome<std::string> upload_code(const std::string& folder);
+    Outcome<std::string> upload_code(const wire::CodeAsk& ask);
     Outcome<std::string> upload_data(const spec::InputSpec& input);
     Outcome<std::string> environment_id(const std::string& reference);
     Outcome<std::string> put_environment(const spec::EnvironmentSpec& environment);
@@ -65,7 +67,7 @@ class SessionResolver : public wire::Resolver {
     Uploader uploader_;
     Snapshots snapshots_;
     std::optional<Failure> failure_;
-    std::map<std::string, std::string> codes_;  // by folder: steps often share one
+    std::map<std::string, std::string> codes_;  // by key_of: steps often share one
     std::map<std::string, std::string> data_;   // by datastore and path: likewise
 };
 

@@ -7,7 +7,7 @@ Result<Json> command_to_arm(const spec::CommandJobSpec& job, Resolver& resolver)
     LAVANT_TRY(Json body, head_of(job, "Command", resolver));
     body.set("command", job.command);
     if (!job.code.empty()) {
-        LAVANT_TRY(std::string code, resolver.code(job.code, job.code_local));
+        LAVANT_TRY(std::string code, resolver.code({job.code, job.code_local}));
         set_text(body, "codeId", code);
     }
     LAVANT_TRY(Json inputs, inputs_of(job.inputs, resolver));

@@ -46,19 +46,20 @@ Json snake_distribution(const spec::DistributionSpec& distribution) {
     return value;
 }
 
+// Sets `code`, if there is any: a component may have includes alone.
+Result<void> set_code(Json& value, CodeAsk ask, Resolver& resolver) {
+    if (ask.written.empty() && ask.includes.empty()) return {};
+    ask.of_component = true;
+    LAVANT_TRY(const std::string id, resolver.code(ask));
+    set_text(value, "code", id.starts_with("/subscriptions/") ? "azureml:" + id : id);
+    return {};
+}
+
 Result<void> add_command(Json& spec, const ComponentSpec& component, Resolver& resolver) {
-    // Half of a component's code would be worse than none.
-    if (!component.additional_includes.empty())
-        return fail(ErrorCode::InvalidArgument,
-                    "the additional_includes of component '" + component.name +
-                        "' are not supported yet; copy those files below its code");
     spec.set("command", component.command);
     LAVANT_TRY(Json environment, environment_value(component.environment, resolver));
     spec.set("environment", std::move(environment));
-    if (component.code.empty()) return {};
-    LAVANT_TRY(std::string code, code_value(component.code, component.code_local, resolver));
-    spec.set("code", std::move(code));
-    return {};
+    return set_code(spec, {component.code, component.code_local, component.includes}, resolver);
 }
 
 Result<void> add_parallel(Json& spec, const spec::ParallelSpec& parallel, Resolver& resolver) {
@@ -70,11 +71,9 @@ Result<void> add_parallel(Json& spec, const spec::ParallelSpec& parallel, Resolv
     return {};
 }
 
-Result<void> add_spark(Json& spec, const spec::SparkSpec& spark, Resolver& resolver) {
-    if (!spark.code.empty()) {
-        LAVANT_TRY(std::string code, code_value(spark.code, spark.code_local, resolver));
-        spec.set("code", std::move(code));
-    }
+Result<void> add_spark(Json& spec, const ComponentSpec& component, Resolver& resolver) {
+    const spec::SparkSpec& spark = *component.spark;
+    LAVANT_TRY_VOID(set_code(spec, {spark.code, spark.code_local, component.includes}, resolver));
     spec.set("entry", spark.entry_class.empty() ? Json::object({{"file", spark.entry_file}})
                                                 : Json::object({{"class_name", spark.entry_class}}));
     add_all(spec, spark_files(spark));
@@ -99,7 +98,8 @@ Result<Json> spec_of(const ComponentSpec& component, ComponentUse use, Resolver&
     set_ports(spec, "outputs", component.outputs);
     if (component.kind == "command") LAVANT_TRY_VOID(add_command(spec, component, resolver));
     if (component.parallel) LAVANT_TRY_VOID(add_parallel(spec, *component.parallel, resolver));
-    if (component.spark) LAVANT_TRY_VOID(add_spark(spec, *component.spark, resolver));
+    if (component.spark) LAVANT_TRY_VOID(add_spark(spec, component, resolver));
+    if (!component.includes.empty()) spec.set("additional_includes", to_json(component.includes.written));
     if (component.resources) spec.set("resources", snake_resources(*component.resources));
     if (component.distribution) spec.set("distribution", snake_distribution(*component.distribution));
     if (component.kind == "pipeline") {
@@ -148,10 +148,7 @@ Json parallel_parts(const spec::ParallelSpec& parallel) {
 
 Result<Json> parallel_task(const spec::ParallelTaskSpec& task, Resolver& resolver) {
     Json value = Json::object({{"type", task.type}});
-    if (!task.code.empty()) {
-        LAVANT_TRY(std::string code, code_value(task.code, task.code_local, resolver));
-        value.set("code", std::move(code));
-    }
+    LAVANT_TRY_VOID(set_code(value, {task.code, task.code_local}, resolver));
     set_text(value, "entry_script", task.entry_script);
     set_text(value, "command", task.command);
     set_text(value, "program_arguments", task.program_arguments);
@@ -191,11 +188,6 @@ Result<Json> environment_value(const spec::EnvironmentSpec& environment, Resolve
         value.set("build", std::move(build));
     }
     return value;
-}
-
-Result<std::string> code_value(const std::string& written, const std::string& local, Resolver& resolver) {
-    LAVANT_TRY(std::string id, resolver.code(written, local));
-    return id.starts_with("/subscriptions/") ? "azureml:" + id : id;
 }
 
 Result<Json> to_arm_component(const ComponentSpec& component, ComponentUse use, Resolver& resolver) {

@@ -22,8 +22,6 @@ Json parallel_parts(const spec::ParallelSpec& parallel);  // all but the task
 Json spark_files(const spec::SparkSpec& spark);  // py_files, jars, files, archives, args
 // "azureml:NAME:VERSION", a registry's URI, or a definition that is not registered.
 [[nodiscard]] Result<Json> environment_value(const spec::EnvironmentSpec& environment, Resolver& resolver);
-[[nodiscard]] Result<std::string> code_value(const std::string& written, const std::string& local,
-                                             Resolver& resolver);
 Json snake_resources(const spec::ResourcesSpec& resources);
 void add_all(Json& object, const Json& members);
 

@@ -30,9 +30,7 @@ std::string either(const std::string& written, const std::string& local) {
 
 class CorpusResolver : public Resolver {
  public:
-    Result<std::string> code(const std::string& written, const std::string& local) override {
-        return either(written, local);
-    }
+    Result<std::string> code(const CodeAsk& ask) override { return either(ask.written, ask.local); }
 };
 
 Json without_marks(Json value);

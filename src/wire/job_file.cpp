@@ -69,9 +69,9 @@ Result<FileText> read_whole(const std::string& path, const char* what) {
 class NoLocalFiles : public Resolver {
  public:
     explicit NoLocalFiles(std::string label) : label_(std::move(label)) {}
-    Result<std::string> code(const std::string& written, const std::string& local) override {
-        if (!local.empty()) return refuse();
-        return Resolver::code(written, local);
+    Result<std::string> code(const CodeAsk& ask) override {
+        if (!ask.local.empty() || !ask.includes.empty()) return refuse();
+        return Resolver::code(ask);
     }
     Result<std::string> environment(const spec::EnvironmentSpec& environment) override {
         if (!environment.build_path.empty() || !environment.conda_file.empty()) return refuse();

@@ -452,6 +452,38 @@ TEST(JobKinds, APipelineJobMayBeOneComponent) {
                     "component: is of type command"));
 }
 
+TEST(JobKinds, IncludesTravelWithTheCodeOfAComponent) {
+    struct Asked : Resolver {
+        std::vector<CodeAsk> all;
+        Result<std::string> code(const CodeAsk& ask) override {
+            all.push_back(ask);
+            return std::string("/subscriptions/s/codes/c/versions/1");
+        }
+    } asked;
+    const std::string head = "type: command\nname: c\ncommand: x\nenvironment: azureml:e:1\n";
+    const auto component = parse_component(head + "additional_includes: [lib/, ../one.txt]\n");
+    ASSERT_TRUE(component) << component.error().message;
+    const auto made = to_arm_component(*component, ComponentUse::Named, asked);
+    ASSERT_TRUE(made);
+    const Json spec = made->get("properties.componentSpec");
+    EXPECT_EQ(spec["code"].text(), "azureml:/subscriptions/s/codes/c/versions/1");
+    EXPECT_EQ(spec["additional_includes"].dump(), R"(["lib/","../one.txt"])");
+    ASSERT_EQ(asked.all.size(), 1U);
+    EXPECT_TRUE(asked.all[0].of_component);
+    EXPECT_EQ(asked.all[0].includes.local, (std::vector<std::string>{"/job/lib", "/job/../one.txt"}));
+    const auto wrong = [&head](const std::string& more) { return problems_of(parse_component(head + more)); };
+    EXPECT_TRUE(
+        has(wrong("additional_includes: [gone]\n"), "additional_includes: there is no file or folder"));
+    EXPECT_TRUE(has(wrong("additional_includes: [{type: artifact}]\n"), "additional_includes"));
+    EXPECT_TRUE(
+        has(wrong("additional_includes: ['']\n"), "additional_includes: there is no file or folder ''"));
+    EXPECT_TRUE(has(wrong("code: azureml:c:1\nadditional_includes: [a]\n"),
+                    "additional_includes: needs code of this machine"));
+    std::string many = "additional_includes: [a";
+    for (std::size_t i = 0; i < spec::kIncludesMost; ++i) many += ", a";
+    EXPECT_TRUE(has(wrong(many + "]\n"), "additional_includes: has more than"));
+}
+
 TEST(JobKinds, SparkReachesTheWireWithTextsOnly) {
     const Json job = body(R"(
 type: spark

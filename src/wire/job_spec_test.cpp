@@ -219,7 +219,7 @@ TEST(JobSpec, IdsOfTheSubmitterReplaceWhatWasWritten) {
     EXPECT_EQ(spec.code_local, "/job/src");
     EXPECT_EQ(spec.inputs[0].local_path, "/job/src");
     struct Ids : Resolver {
-        Result<std::string> code(const std::string&, const std::string&) override { return "CODE"; }
+        Result<std::string> code(const CodeAsk&) override { return "CODE"; }
         Result<std::string> environment(const spec::EnvironmentSpec&) override { return "ENV"; }
         Result<std::string> data(const spec::InputSpec&) override { return "azureml://x"; }
         std::string compute(const std::string&) override { return "COMPUTE"; }

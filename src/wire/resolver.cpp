@@ -4,9 +4,7 @@
 
 namespace lavant::wire {
 
-Result<std::string> Resolver::code(const std::string& written, const std::string& /*local*/) {
-    return without_scheme(written);
-}
+Result<std::string> Resolver::code(const CodeAsk& ask) { return without_scheme(ask.written); }
 
 Result<std::string> Resolver::environment(const spec::EnvironmentSpec& environment) {
     return environment.reference;

@@ -11,11 +11,17 @@
 
 namespace lavant::wire {
 
+struct CodeAsk {
+    std::string written;  // as the file has it; "" for a component that has includes only
+    std::string local;    // the folder on this machine, empty if it is elsewhere
+    spec::IncludesSpec includes = {};
+    bool of_component = false;  // then it goes without what Python has compiled
+};
+
 class Resolver {
  public:
     virtual ~Resolver() = default;
-    // `written` as the file has it; `local` is the folder on this machine, empty if it is elsewhere.
-    [[nodiscard]] virtual Result<std::string> code(const std::string& written, const std::string& local);
+    [[nodiscard]] virtual Result<std::string> code(const CodeAsk& ask);
     // "" for one that is defined in the file and not registered.
     [[nodiscard]] virtual Result<std::string> environment(const spec::EnvironmentSpec& environment);
     [[nodiscard]] virtual Result<std::string> data(const spec::InputSpec& input);

@@ -45,7 +45,7 @@ Result<Json> spark_to_arm(const spec::SparkJobSpec& job, Resolver& resolver) {
     LAVANT_TRY(Json body, head_of(job, "Spark", resolver));
     const spec::SparkSpec& spark = job.spark;
     if (!spark.code.empty()) {
-        LAVANT_TRY(std::string code, resolver.code(spark.code, spark.code_local));
+        LAVANT_TRY(std::string code, resolver.code({spark.code, spark.code_local}));
         set_text(body, "codeId", code);
     }
     body.set("entry", spark_entry(spark));

@@ -40,7 +40,7 @@ Json limits_of(const spec::TrialLimitsSpec& limits) {
 Result<Json> trial_of(const spec::CommandJobSpec& trial, Resolver& resolver) {
     Json value = Json::object();
     if (!trial.code.empty()) {
-        LAVANT_TRY(std::string code, resolver.code(trial.code, trial.code_local));
+        LAVANT_TRY(std::string code, resolver.code({trial.code, trial.code_local}));
         set_text(value, "codeId", code);
     }
     LAVANT_TRY(std::string environment, resolver.environment(trial.environment));

@@ -32,6 +32,34 @@ std::string kind_of_schema(std::string_view schema) {
     return "command";
 }
 
+IncludesSpec read_includes(Fields& fields, Reading& reading, const std::string& code,
+                           const std::string& code_local) {
+    constexpr const char* kKey = "additional_includes";
+    IncludesSpec includes{fields.strings(kKey), {}, reading.folder};
+    if (includes.empty()) return {};
+    if (includes.written.size() > kIncludesMost)
+        fields.problem(kKey, "has more than " + std::to_string(kIncludesMost) + " entries; name a folder");
+    if (!code.empty() && code_local.empty())
+        fields.problem(kKey, "needs code of this machine, and '" + code + "' is elsewhere");
+    for (std::string path : includes.written) {
+        while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+        const std::string local = join_path(reading.folder, without_file_scheme(path));
+        const bool is_there = !path.empty() && reading.loader.kind_of(local) != PathKind::Absent;
+        constexpr std::string_view kArchive = ".zip";
+        const std::string folder =
+            local.ends_with(kArchive) ? local.substr(0, local.size() - kArchive.size()) : "";
+        if (!is_there && !folder.empty() && reading.loader.kind_of(folder) == PathKind::Folder) {
+            fields.problem(kKey, "'" + path +
+                                     "' would be an archive of a folder, which is not supported; name " +
+                                     "the folder itself");
+        } else if (!is_there) {
+            fields.problem(kKey, "there is no file or folder '" + path + "' (looked for " + local + ")");
+        }
+        includes.local.push_back(local);
+    }
+    return includes;
+}
+
 void read_command_part(Fields& fields, Reading& reading, ComponentSpec& component) {
     read_code(fields, reading, component.code, component.code_local);
     component.command = fields.string("command");
@@ -40,7 +68,7 @@ void read_command_part(Fields& fields, Reading& reading, ComponentSpec& componen
     if (!fields.has("environment")) fields.problem("environment", "is missing");
     component.resources = read_resources(fields, reading);
     component.distribution = read_distribution(fields);
-    component.additional_includes = fields.strings("additional_includes");
+    component.includes = read_includes(fields, reading, component.code, component.code_local);
     check_own_expressions(component, fields, "command", component.command);
 }
 
@@ -59,7 +87,7 @@ void read_parallel_part(Fields& fields, Reading& reading, ComponentSpec& compone
 void read_spark_part(Fields& fields, Reading& reading, ComponentSpec& component) {
     component.spark = read_spark(fields, reading);
     check_own_expressions(component, fields, "args", component.spark->args);
-    fields.strings("additional_includes");
+    component.includes = read_includes(fields, reading, component.spark->code, component.spark->code_local);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace lavant::spec {
 inline constexpr std::size_t kPortsMost = 1'000;           // inputs, and as many outputs, of one component
 inline constexpr std::size_t kStepsMost = 2'000;           // of one pipeline with everything nested in it
 inline constexpr std::size_t kComponentFilesMost = 2'000;  // read on behalf of one file
+inline constexpr std::size_t kIncludesMost = 1'000;        // additional_includes of one component
 inline constexpr std::size_t kComponentDepthMost = 16;     // component files that name component files
 
 // An input or output that a component declares.
@@ -136,7 +137,7 @@ struct ComponentSpec {
     std::string code_local;
     std::string command;
     EnvironmentSpec environment;
-    std::vector<std::string> additional_includes;
+    IncludesSpec includes;                   // of spark too
     std::optional<ResourcesSpec> resources;  // of parallel too
     std::optional<DistributionSpec> distribution;
     std::optional<ParallelSpec> parallel;

@@ -144,9 +144,10 @@ void apply_component(Fields& fields, Reading& reading, CommandJobSpec& spec) {
                                             "; only a component of type command can stand in a command job");
         return;
     }
-    if (!component->additional_includes.empty())
+    if (!component->includes.empty())
         fields.problem("component",
-                       "its additional_includes are not supported yet; copy those files below code");
+                       "has additional_includes, which a command job cannot take; put the component into a "
+                       "pipeline's step, or copy those files below code");
     bind_inputs(*component, fields, reading, spec);
     bind_outputs(*component, fields, reading, spec);
     spec.component = component->name.empty() && value->is_string() ? value->text : component->name;

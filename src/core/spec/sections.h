@@ -56,6 +56,15 @@ struct EnvironmentSpec {
     std::string os_type;            // "", "linux", "windows"
 };
 
+// Files and folders of this machine that travel with a component's code, each under its own name.
+struct IncludesSpec {
+    std::vector<std::string> written;
+    std::vector<std::string> local;  // where they are
+    std::string folder;              // of the file that names them
+
+    bool empty() const { return written.empty(); }
+};
+
 struct ResourcesSpec {
     std::optional<int> instance_count;
     std::string instance_type;

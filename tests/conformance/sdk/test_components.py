@@ -6,7 +6,7 @@ from azure.ai.ml.constants import ListViewType
 from azure.ai.ml.entities import CommandComponent, Environment
 from azure.ai.ml.exceptions import ValidationException
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-from flows import IMAGE, completed, fresh, log_of, tree, workspace_id, write_tree
+from flows import IMAGE, completed, fresh, log_of, raw, tree, workspace_id, write_tree
 
 COMMAND = """
 $schema: https://azuremlschemas.azureedge.net/latest/commandComponent.schema.json
@@ -287,3 +287,44 @@ def test_a_distribution_in_a_component_is_read_back(ml, write):
     path.write_text(path.read_text().replace("type: pytorch\n  process_count_per_instance: 2", "type: mpi\n  process_count_per_instance: 4"))
     got = ml.components.create_or_update(load_component(path))
     assert got.distribution.type.lower() == "mpi" and int(got.distribution.process_count_per_instance) == 4
+
+
+INCLUDING = """
+$schema: https://azuremlschemas.azureedge.net/latest/commandComponent.schema.json
+type: command
+name: {name}
+version: "1"
+command: ls
+environment: {{image: "python:3.11-slim"}}
+"""
+
+
+@pytest.mark.parametrize("more", ["code: src\n", "code: src\nadditional_includes: [lib, one.txt]\n", "additional_includes: [./lib/]\n",
+                                  "code: src/main.py\nadditional_includes: [lib]\n"])
+def test_additional_includes_by_both_clients(ml, server, tmp_path, uniq, more):
+    """The same code, found by its hash."""
+    write_tree(tmp_path, {"src/main.py": "print(1)\n", "src/__pycache__/x.pyc": "x", "src/.amlignore": "*.log\n", "src/a.log": "x",
+                          "lib/l.py": "l\n", "lib/b.log": "x", "lib/sub/.amlignore": "*.tmp\n", "lib/sub/c.tmp": "x",
+                          "lib/sub/d.txt": "x", "one.txt": more})
+    codes = []
+    for send in ("sdk", "cli"):
+        name = uniq("inc")
+        file = tmp_path / f"{name}.yml"
+        file.write_text(INCLUDING.format(name=name) + more)
+        if send == "sdk":
+            ml.components.create_or_update(load_component(file))
+        else:
+            ran = server.cli("component", "create", "-f", file.name, cwd=tmp_path)
+            assert ran.returncode == 0, ran.stderr
+        spec = raw("GET", f"{workspace_id()}/components/{name}/versions/1").json()["properties"]["componentSpec"]
+        codes.append((spec["code"], spec.get("additional_includes")))
+    assert codes[0] == codes[1]
+
+
+def test_an_include_that_the_code_has_already(ml, server, tmp_path, uniq):
+    write_tree(tmp_path, {"src/one.txt": "a", "one.txt": "b"})
+    file = tmp_path / "c.yml"
+    file.write_text(INCLUDING.format(name=uniq("inc")) + "code: src\nadditional_includes: [one.txt]\n")
+    with pytest.raises(ValidationException):
+        ml.components.create_or_update(load_component(file))
+    assert server.cli("component", "create", "-f", file.name, cwd=tmp_path).returncode == 2
