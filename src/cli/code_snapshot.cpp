@@ -363,7 +363,7 @@ Result<void> add_object_pieces(const std::string& folder, const Ignore& ignore, 
 
 }  // namespace
 
-static Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored, std::string_view more_rules) {
+Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored) {
     LAVANT_TRY(const std::string root, resolve(path));
     struct ::stat about {};
     if (::stat(root.c_str(), &about) != 0) return fail(system_error("read '" + root + "'", errno));
@@ -378,8 +378,9 @@ static Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored, 
     if (!S_ISDIR(about.st_mode)) {
         return fail(ErrorCode::InvalidArgument, "'" + path + "' is neither a file nor a folder");
     }
-    LAVANT_TRY(const Ignore ignore, ignored == Ignored::Nothing ? Result<Ignore>(Ignore{.used = false})
-                                                                : load_ignore(root, more_rules));
+    const std::string_view more = ignored == Ignored::AndCompiled ? kComponentRules : std::string_view();
+    LAVANT_TRY(const Ignore ignore,
+               ignored == Ignored::Nothing ? Result<Ignore>(Ignore{.used = false}) : load_ignore(root, more));
     Walk walk(ignore);
     LAVANT_TRY_VOID(walk.visit(root, "", 0).map_error(in("cannot read folder '" + path + "'")));
     snapshot.files = std::move(walk.files);
@@ -388,12 +389,8 @@ static Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored, 
     return snapshot;
 }
 
-Result<Snapshot> take_snapshot(const std::string& path, Ignored ignored) {
-    return take_snapshot(path, ignored, {});
-}
-
 Result<Snapshot> take_component_snapshot(const ComponentCode& code) {
-    if (code.includes.empty()) return take_snapshot(code.code, Ignored::AsItsFileSays, kComponentRules);
+    if (code.includes.empty()) return take_snapshot(code.code, Ignored::AndCompiled);
     Gathering gathering;
     LAVANT_TRY(const std::string root, resolve(!code.code.empty()    ? code.code
                                                : code.folder.empty() ? "."

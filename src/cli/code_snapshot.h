@@ -32,8 +32,8 @@ struct Snapshot {
 };
 
 // What a folder's own .amlignore (or, without one, its .gitignore) excludes; or nothing, where somebody says
-// which files are to travel.
-enum class Ignored { AsItsFileSays, Nothing };
+// which files are to travel; or, for a component, also what Python has compiled.
+enum class Ignored { AsItsFileSays, Nothing, AndCompiled };
 
 // Reads the folder's list. A path to a file gives a snapshot of that file. NotFound, or InvalidArgument for
 // links that lead nowhere or in circles.
