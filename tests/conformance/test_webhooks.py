@@ -13,9 +13,10 @@ from conftest import submitted_name, wait_for
 
 
 class Receiver:
-    """Answers with the statuses it is given, the last one for ever, and keeps what it got."""
+    """Answers with the statuses it is given, the last one for ever, and keeps what it got. Its port is its own from the
+    start; until listen() nobody gets through."""
 
-    def __init__(self, statuses, port=0):
+    def __init__(self, statuses):
         self.got = []
         outer = self
 
@@ -31,16 +32,22 @@ class Receiver:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
+        self.server.server_bind()
         self.port = self.server.server_port
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+
+    def listen(self):
+        self.server.server_activate()
         self.thread.start()
+        return self
 
     def said(self):
         return [json.loads(body)["status"] for _, body in self.got]
 
     def close(self):
-        self.server.shutdown()
+        if self.thread.is_alive():
+            self.server.shutdown()
         self.server.server_close()
 
 
@@ -48,9 +55,9 @@ class Receiver:
 def receiver():
     started = []
 
-    def start(*statuses, port=0):
-        started.append(Receiver(list(statuses), port))
-        return started[-1]
+    def start(*statuses, listening=True):
+        started.append(Receiver(list(statuses)))
+        return started[-1].listen() if listening else started[-1]
 
     yield start
     for one in started:
@@ -84,14 +91,12 @@ def test_a_receiver_that_is_not_well_is_asked_again(server, write_job, receiver)
 
 
 def test_a_delivery_outlives_the_server(start_server, write_job, receiver, tmp_path):
-    first = receiver(200)  # only to have a port that is free afterwards
-    port = first.port
-    first.close()
+    hook = receiver(200, listening=False)
     server = start_server(tmp_path / "data")
-    name = submit(server, write_job, port)
+    name = submit(server, write_job, hook.port)
     server.wait_status(name)
     server.stop()
-    hook = receiver(200, port=port)
+    hook.listen()
     start_server(tmp_path / "data")
     wait_for(lambda: "Completed" in hook.said(), "the end is told by the next server")
 
