@@ -244,13 +244,6 @@ Result<BlobPlace> parse_datastore_uri(std::string_view uri, const lavant::Launch
                                          "' is not known to this job; see `lavant datastore list`");
 }
 
-std::optional<std::string> parse_file_uri(std::string_view uri) {
-    if (uri.starts_with("file://")) return percent_decode(uri.substr(7));
-    if (uri.starts_with("file:/")) return percent_decode(uri.substr(5));
-    if (uri.starts_with('/')) return std::string(uri);
-    return std::nullopt;
-}
-
 bool is_web_uri(std::string_view uri) {
     const std::string lower = to_lower(uri.substr(0, 8));
     return lower.starts_with("https://") || lower.starts_with("http://");

@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "core/model/launch.h"
 #include "core/model/messages.h"
+#include "core/spec/file_uri.h"
 #include "ports/sandbox.h"
 
 namespace lavant::agent {
@@ -67,7 +68,7 @@ struct BlobPlace {
 // azureml://datastores/D/paths/P, with or without subscription, group and workspace in front. NotFound where
 // the datastore is none of the workspace's own two.
 [[nodiscard]] Result<BlobPlace> parse_datastore_uri(std::string_view uri, const lavant::Launch& launch);
-std::optional<std::string> parse_file_uri(std::string_view uri);  // file:///x or an absolute path: the path
+using spec::parse_file_uri;
 bool is_web_uri(std::string_view uri);
 
 bool lies_in(const std::string& path, const std::string& folder);

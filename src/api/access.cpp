@@ -22,6 +22,8 @@ constexpr std::size_t kCredentialCharsMax = 8192;
 constexpr std::size_t kRememberedMax = 4096;
 constexpr Duration kRememberKeyFor = 60s;
 constexpr Duration kRememberJobFor = 5s;
+constexpr Duration kRememberBookFor = 60s;  // a change whose outcome stayed unknown is seen after this
+constexpr int kParentsMax = 8;              // keys made from keys made from keys
 constexpr Duration kJobTokenLife = std::chrono::hours(24 * 30);
 
 // So much of a key's hash stands in its tokens: they die when the key gets another secret.
@@ -32,6 +34,10 @@ tl::unexpected<Error> unknown() {
         ErrorCode::Unauthenticated,
         "the credential is not known, was revoked or has expired; get a key with `lavant key create` and "
         "send it as `Authorization: Bearer`");
+}
+
+int stricter(int one, int other) {
+    return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
 }
 
 }  // namespace
@@ -64,6 +70,8 @@ std::string key_body(const KeyFacts& facts) {
     if (limits.requests_per_s > 0) body.set("requestsPerSecond", limits.requests_per_s);
     if (limits.upload_mib_per_s > 0) body.set("uploadMibPerSecond", limits.upload_mib_per_s);
     if (limits.body_mib > 0) body.set("bodyMib", limits.body_mib);
+    if (!facts.parent.empty()) body.set("parent", facts.parent);
+    if (!facts.parent.empty()) body.set("parentHash", facts.parent_hash);
     return body.dump();
 }
 
@@ -77,6 +85,8 @@ Result<KeyFacts> key_facts(const Asset& row) {
     facts.limits = {static_cast<int>(body["requestsPerSecond"].integer()),
                     static_cast<int>(body["uploadMibPerSecond"].integer()),
                     static_cast<int>(body["bodyMib"].integer())};
+    facts.parent = body["parent"].string();
+    facts.parent_hash = body["parentHash"].string();
     return facts;
 }
 
@@ -131,13 +141,34 @@ Result<Access::Remembered> Access::verify_key(std::string_view key) {
     return remember_key(*row);
 }
 
-Result<Access::Remembered> Access::remember_key(const Asset& row) {
+std::string Access::hash_mark(const Asset& row) { return row.hash.substr(0, kHashChars); }
+
+Result<KeyFacts> Access::living_facts(const Asset& row, std::string& metered_as) const {
     LAVANT_TRY(KeyFacts facts, key_facts(row));
-    const Instant now = ports_.clock.now();
-    if (now >= facts.expires_at) return unknown();
-    LAVANT_TRY(const auto roles, book());
+    metered_as = row.key.name;
+    KeyFacts last = facts;
+    for (int i = 0; !last.parent.empty(); ++i) {
+        LAVANT_TRY(const auto parent, ports_.reader.find_asset({"", kKeyKind, last.parent, ""}));
+        if (i == kParentsMax || !parent || hash_mark(*parent) != last.parent_hash) return unknown();
+        LAVANT_TRY(last, key_facts(*parent));
+        metered_as = parent->key.name;
+        facts.role = std::min(facts.role, last.role);
+        facts.expires_at = std::min(facts.expires_at, last.expires_at);
+        KeyLimits& limits = facts.limits;
+        limits = {stricter(limits.requests_per_s, last.limits.requests_per_s),
+                  stricter(limits.upload_mib_per_s, last.limits.upload_mib_per_s),
+                  stricter(limits.body_mib, last.limits.body_mib)};
+    }
+    if (ports_.clock.now() >= facts.expires_at) return unknown();
+    return facts;
+}
+
+Result<Access::Remembered> Access::remember_key(const Asset& row) {
     Remembered answer;
     Caller& caller = answer.caller;
+    LAVANT_TRY(KeyFacts facts, living_facts(row, caller.metered_as));
+    const Instant now = ports_.clock.now();
+    LAVANT_TRY(const auto roles, book());
     caller.server_role = caller.role = std::max(facts.role, roles->role_of(facts.user, "", ""));
     caller.key_role = facts.role;
     caller.user = std::move(facts.user);
@@ -149,16 +180,20 @@ Result<Access::Remembered> Access::remember_key(const Asset& row) {
 }
 
 Result<std::shared_ptr<const AccessBook>> Access::book() {
+    const Instant now = ports_.clock.now();
     std::uint64_t generation = 0;
     {
         const std::lock_guard lock(mutex_);
-        if (book_) return book_;
+        if (book_ && now < book_until_) return book_;
         generation = generation_;
     }
     LAVANT_TRY(AccessBook fresh, load_book(ports_.reader));
     auto shared = std::make_shared<const AccessBook>(std::move(fresh));
     const std::lock_guard lock(mutex_);
-    if (generation == generation_) book_ = shared;
+    if (generation == generation_) {
+        book_ = shared;
+        book_until_ = now + kRememberBookFor;
+    }
     return shared;
 }
 
@@ -212,7 +247,7 @@ Result<Access::Remembered> Access::verify_user(const Json& claims) {
     const std::string key = claims["key"].string();
     if (key.empty()) return unknown();  // It says who somebody is and opens nothing.
     LAVANT_TRY(const auto row, ports_.reader.find_asset({"", kKeyKind, key, ""}));
-    if (!row || row->hash.substr(0, kHashChars) != claims["key_hash"].text()) return unknown();
+    if (!row || hash_mark(*row) != claims["key_hash"].text()) return unknown();
     LAVANT_TRY(Remembered answer, remember_key(*row));
     const Instant expiry = from_unix_seconds(claims["exp"].integer());
     answer.until = std::min(answer.until, expiry + kClockSkew);
@@ -245,7 +280,7 @@ Json Access::claims_of(const Caller& caller, const TokenAsk& ask) const {
 std::string Access::make_token(const Caller& caller, const TokenAsk& ask) const {
     std::string hash;
     if (const auto row = ports_.reader.find_asset({"", kKeyKind, caller.key, ""}); row && *row)
-        hash = (*row)->hash.substr(0, kHashChars);
+        hash = hash_mark(**row);
     Json claims = claims_of(caller, ask);
     claims.set("ver", "1.0");
     claims.set("role", name_of(caller.role));

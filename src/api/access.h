@@ -38,7 +38,8 @@ struct Caller {
     Instant expires_at = Instant::max();
     KeyLimits limits = {};
     Role server_role = Role::None;
-    Role key_role = Role::None;  // that of the key alone
+    Role key_role = Role::None;   // that of the key alone
+    std::string metered_as = {};  // the key whose limits it shares: that from which its own was made
 };
 
 struct KeyFacts {
@@ -47,6 +48,10 @@ struct KeyFacts {
     std::string label = {};  // what it is for, in the user's words
     Instant expires_at = Instant::max();
     KeyLimits limits = {};
+    // The key that approved this one, and the beginning of its hash: with that secret this key ends. "":
+    // none.
+    std::string parent = {};
+    std::string parent_hash = {};
 };
 
 struct NewKey {
@@ -86,6 +91,10 @@ class Access {
     std::string make_id_token(const Caller& caller, const TokenAsk& ask) const;
     // For the processes of one attempt: dead as soon as the attempt is not the current one. Any thread.
     std::string make_job_token(const JobHead& job, int attempt) const;
+    // What the key of this row may do, itself and with it all that it was made from. Unauthenticated: one of
+    // them is gone, has another secret or has expired.
+    [[nodiscard]] Result<KeyFacts> living_facts(const Asset& row, std::string& metered_as) const;
+    static std::string hash_mark(const Asset& row);  // for KeyFacts::parent_hash
     // The largest role that applies: on the server, on the workspace (its key) or on the resource
     // ("computes/gpu"), by the key, the user or a group.
     [[nodiscard]] Result<Role> role_in(const Caller& caller, std::string_view workspace,
@@ -118,7 +127,8 @@ class Access {
     std::mutex mutex_;                                        // guards what follows
     std::unordered_map<std::string, Remembered> remembered_;  // by the hash of the credential
     std::shared_ptr<const AccessBook> book_;                  // null until somebody asks
-    std::uint64_t generation_ = 0;                            // counts forget_all
+    Instant book_until_{};
+    std::uint64_t generation_ = 0;  // counts forget_all
 };
 
 // The GUID by which Azure's clients know a user: always the same for a name.

@@ -194,6 +194,14 @@ TEST_F(AccessTest, AnswersFromMemoryWithoutReadingAgain) {
     EXPECT_FALSE(access_.check_credential(key));
 }
 
+TEST_F(AccessTest, ReadsTheBookAnewAfterAWhile) {
+    const auto before = access_.book();
+    ASSERT_TRUE(before);
+    EXPECT_EQ(*access_.book(), *before);
+    world_.clock.at += 61s;
+    EXPECT_NE(*access_.book(), *before) << "a change of which nobody was told is seen";
+}
+
 TEST_F(AccessTest, TakesAJobsTokenOnlyWhileItsAttemptIsTheCurrentOne) {
     Job job = world_.add_job("train", JobStatus::Running);
     const std::string made = access_.make_job_token(job.head, job.head.attempt);

@@ -32,6 +32,29 @@ std::optional<AssetName> parse_asset_name(std::string_view text, std::string_vie
     return std::nullopt;
 }
 
+std::optional<WorkspaceName> workspace_in_reference(std::string_view reference) {
+    constexpr std::string_view kShort = "azureml:";
+    if (reference.starts_with(kShort)) reference.remove_prefix(kShort.size());
+    while (reference.starts_with('/')) reference.remove_prefix(1);
+    const auto parts = split(reference, '/');
+    WorkspaceName name;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+        const auto is = [&](std::string_view word) { return equals_ignoring_case(parts[i], word); };
+        if (is("subscriptions")) {
+            name.subscription = percent_decode(parts[i + 1]);
+        } else if (is("resourceGroups")) {
+            name.resource_group = percent_decode(parts[i + 1]);
+        } else if (is("workspaces")) {
+            name.name = percent_decode(parts[i + 1]);
+            return name;
+        } else if (!is("providers") && !is("locations")) {
+            break;
+        }
+    }
+    if (name == WorkspaceName{}) return std::nullopt;
+    return name;
+}
+
 Result<void> check_asset_name(std::string_view what, std::string_view name) {
     const bool begins_well = !name.empty() && name.front() != '-' && name.front() != '_';
     if (begins_well && is_plain_name(name, kAssetNameChars)) return {};

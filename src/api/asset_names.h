@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "core/model/workspace.h"
 
 namespace lavant::api {
 
@@ -19,6 +20,11 @@ struct AssetName {
 // front), "azureml:name:version", "azureml:name@label", "name:version", "name@label". nullopt for anything
 // else.
 std::optional<AssetName> parse_asset_name(std::string_view text, std::string_view kind);
+
+// The workspace that a reference names in front: an ARM id, or azureml:// with subscriptions, resourcegroups
+// and workspaces. nullopt: it names none, and means the one in which it is used. Parts that are missing are
+// "".
+std::optional<WorkspaceName> workspace_in_reference(std::string_view reference);
 
 // Letters, digits, '-', '_' and '.', the first one a letter or a digit, at most kAssetNameChars: what Azure
 // takes, and what can be one segment of a path. `what` ("the name of a model") begins the refusal.

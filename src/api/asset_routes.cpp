@@ -83,7 +83,8 @@ Result<HttpResponse> start_upload(const AssetKind& kind, Context& context, const
     LAVANT_TRY_VOID(check_asset_name("the name of a " + kind.one, call.param("name")));
     LAVANT_TRY_VOID(check_asset_name("the version of a " + kind.one, call.param("version")));
     const std::string id = to_hex(context.ports.crypto.random_bytes(16));
-    const std::string container = kind.name == "codes" ? code_container(call.workspace, id) : "upload-" + id;
+    const std::string container =
+        kind.name == "codes" ? code_container(call.workspace, id) : upload_container(call.workspace, id);
     LAVANT_TRY_VOID(context.ports.blobs.make_container(container));
     const std::string origin = origin_of(context, call.request);
     const std::string sas =

@@ -70,7 +70,7 @@ Result<void> check_size(const Json& stored) {
 
 std::optional<Json> find_spec(Context& context, const std::string& workspace, std::string_view id) {
     const auto name = parse_asset_name(id, "components");
-    if (!name) return std::nullopt;
+    if (!name || !check_scope(context, workspace, id)) return std::nullopt;
     const auto found = find_version(context, workspace, "components", *name);
     if (!found || !*found) return std::nullopt;
     auto body = wire::parse_json((*found)->body);
@@ -82,6 +82,7 @@ Result<void> check_codes(Context& context, const std::string& workspace, const J
     for (const SpecReference& code : code_references(spec)) {
         if (code.id.find("/codes/") == std::string::npos || code.id.starts_with("azureml://")) continue;
         const auto name = parse_asset_name(code.id, "codes");
+        LAVANT_TRY_VOID(check_scope(context, workspace, code.id));
         if (!name)
             return fail(ErrorCode::InvalidArgument,
                         "properties." + code.path + ": '" + code.id + "' is not the id of a code version");

@@ -17,4 +17,14 @@ Result<std::optional<Asset>> find_version(Context& context, const std::string& w
     return std::optional<Asset>(std::move(newest.front()));
 }
 
+Result<void> check_scope(Context& context, const std::string& workspace, std::string_view reference) {
+    const auto named = workspace_in_reference(reference);
+    if (!named) return {};
+    LAVANT_TRY(const auto found, context.workspaces.find(*named));
+    if (found && found->key == workspace) return {};
+    return fail(ErrorCode::InvalidArgument,
+                "'" + std::string(reference) + "' is in workspace '" + named->name +
+                    "' and not in this one; what is used here has to be here: register or copy it first");
+}
+
 }  // namespace lavant::api

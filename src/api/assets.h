@@ -19,4 +19,9 @@ inline constexpr std::string_view kDefaultComponentVersion = "azureml_default";
 [[nodiscard]] Result<std::optional<Asset>> find_version(Context& context, const std::string& workspace,
                                                         const std::string& kind, const AssetName& name);
 
+// InvalidArgument for a reference that names another workspace: what is used lies in the workspace it is used
+// in, and a name there must not silently mean a thing here. Nobody learns whether the other one exists.
+[[nodiscard]] Result<void> check_scope(Context& context, const std::string& workspace,
+                                       std::string_view reference);
+
 }  // namespace lavant::api

@@ -1,8 +1,10 @@
 #pragma once
 // A small map of things that never change while they are there. When it is full it starts anew; whoever
-// removes such a thing clears it.
+// removes such a thing clears it. Somebody may have read the thing before and put it afterwards: hence the
+// generation, which is to be asked for before reading.
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,20 +24,28 @@ class BoundedCache {
         if (at == entries_.end()) return std::nullopt;
         return at->second;
     }
-    void put(const std::string& key, Value value) {
+    std::uint64_t generation() {
         const std::lock_guard lock(mutex_);
+        return generation_;
+    }
+    // Nothing happens if it was cleared since `generation`.
+    void put(const std::string& key, Value value, std::uint64_t generation) {
+        const std::lock_guard lock(mutex_);
+        if (generation != generation_) return;
         if (entries_.size() >= entries_max_) entries_.clear();
         entries_.insert_or_assign(key, std::move(value));
     }
     void clear() {
         const std::lock_guard lock(mutex_);
         entries_.clear();
+        ++generation_;
     }
 
  private:
     const std::size_t entries_max_;
     std::mutex mutex_;  // guards what follows
     std::unordered_map<std::string, Value> entries_;
+    std::uint64_t generation_ = 0;  // counts clear
 };
 
 }  // namespace lavant::api

@@ -11,16 +11,19 @@ Result<std::optional<ContainerPlace>> find_container_place(Context& context, con
     if (container.starts_with(blobs)) return ContainerPlace{container.substr(blobs.size()), kBlobDatastore};
     if (const auto workspace = workspace_of_artifacts(container))
         return ContainerPlace{std::string(*workspace), kArtifactDatastore};
+    if (const auto workspace = workspace_of_upload(container))
+        return ContainerPlace{*workspace, kBlobDatastore};
     if (const auto workspace = workspace_of_code(container))
         return ContainerPlace{*workspace, kBlobDatastore};
     if (auto known = context.container_places.find(container)) return known;
+    const std::uint64_t generation = context.container_places.generation();
     LAVANT_TRY(const auto workspaces, context.workspaces.list());
     for (const Workspace& workspace : workspaces) {
         LAVANT_TRY(const auto datastores, list_datastores(context, workspace.key));
         for (const Datastore& datastore : datastores) {
             if (datastore.container != container || container.empty()) continue;
             ContainerPlace place{workspace.key, datastore.name};
-            context.container_places.put(container, place);
+            context.container_places.put(container, place, generation);
             return place;
         }
     }

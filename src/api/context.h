@@ -20,6 +20,7 @@
 #include "api/router.h"
 #include "api/sas.h"
 #include "api/storage_keys.h"
+#include "api/turns.h"
 #include "api/workspace_settings.h"
 #include "api/workspaces.h"
 #include "app/event_feed.h"
@@ -132,6 +133,7 @@ struct Context {
     BoundedCache<CodePlace> codes{1024};
     BoundedCache<ContainerPlace> container_places{1024};  // of datastores that are folders
     SettingsCache workspace_settings;
+    Turns access_turns;  // see access_changes.h
     Workspaces workspaces;
     std::atomic<std::uint64_t> requests{0};
     std::atomic<std::uint64_t> refused{0};

@@ -1,7 +1,10 @@
 // Whose data a user reaches through the things that name a place: code, inputs, uploads.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "api/bounded_cache.h"
+#include "api/data_uris.h"
 #include "api/test_world.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -116,6 +119,126 @@ TEST_F(DataRights, AJobGetsNoCodeOfAnotherWorkspace) {
     world_.write({write});
     const auto refused = submit("thief", R"("codeId":"azureml:old:1")");
     EXPECT_EQ(refused.status, 400) << refused.body;
+}
+
+TEST_F(DataRights, APathIntoADatastoresFolderNeedsTheRightToIt) {
+    make_folder_store(kTheirs, "team");
+    const std::string link = world_.folder + "/link";
+    ASSERT_EQ(::symlink(team_.c_str(), link.c_str()), 0);
+    for (const std::string& uri :
+         {"file://" + team_, "file:" + team_, team_, team_ + "/sub/a.csv", "file://" + team_ + "/not/yet",
+          "file://" + link + "/sub", "file:///" + percent_encode(team_.substr(1)), std::string("file:///"),
+          team_ + "/./sub"})
+        EXPECT_EQ(submit_with_input(uri).status, 403) << uri;
+    for (const std::string& uri :
+         {"file:///x/.." + team_, "file:///x/%2e%2e" + team_, "/x/.." + team_, std::string("file:///x%00y")})
+        EXPECT_EQ(submit_with_input(uri).status, 400) << uri;
+    EXPECT_EQ(submit("python", R"("properties":{"lavant.python_home":)" + json_quote(team_) + "}").status,
+              403);
+    EXPECT_EQ(submit_with_input("file:///usr/share").status, 201) << "it is nobody's";
+    EXPECT_EQ(submit_with_input(team_ + "-other").status, 201) << "it only begins alike";
+    assign(R"({"principal":"bob","data":"read","resource":"datastores/team"})", "theirs");
+    EXPECT_EQ(submit_with_input("file://" + team_).status, 201);
+}
+
+TEST_F(DataRights, OnlyOwnersSeeWhereAFolderLies) {
+    make_folder_store(kMine, "team");
+    const auto shown = world_.call({"GET", kMine + "/datastores/team", "", bob_});
+    EXPECT_EQ(shown.status, 200);
+    EXPECT_EQ(shown.body.find(team_), std::string::npos) << shown.body;
+    EXPECT_EQ(world_.call({"GET", kMine + "/datastores", "", bob_}).body.find(team_), std::string::npos);
+    EXPECT_NE(world_.call({"GET", kMine + "/datastores/team", "", {}}).body.find(team_), std::string::npos);
+}
+
+TEST(Mirrors, LeadNowhereElse) {
+    const std::map<std::string, std::string> mirrors{{"acct", "/mirror"}};
+    EXPECT_EQ(find_mirror(mirrors, {"acct", "c", ""}), "/mirror/c");
+    for (const char* container : {"..", "%2e%2e", "%2E.", "a/b"})
+        EXPECT_FALSE(find_mirror(mirrors, {"acct", container, ""})) << container;
+}
+
+TEST_F(DataRights, WhatNamesAnotherWorkspaceIsNotTakenForOnesOwn) {
+    const std::string long_form = "azureml://subscriptions/s1/resourcegroups/g1/workspaces/";
+    const std::string path = "/datastores/workspaceblobstore/paths/x";
+    EXPECT_EQ(submit_with_input(long_form + "mine" + path).status, 201);
+    EXPECT_EQ(submit_with_input(long_form + "MINE" + path).status, 201);
+    EXPECT_EQ(submit_with_input("azureml:/" + long_form.substr(10) + "mine" + path).status, 400);
+    ASSERT_EQ(put(kMine + "/data/d/versions/1",
+                  R"({"dataType":"uri_file","dataUri":"azureml://datastores/workspaceblobstore/paths/x"})")
+                  .status,
+              201);
+    EXPECT_EQ(submit_with_input(kMine + "/data/d/versions/1").status, 201);
+    for (const std::string& uri :
+         {long_form + "theirs" + path, long_form + "none" + path, kTheirs + "/data/d/versions/1",
+          "azureml:" + kTheirs + "/data/d/versions/1", long_form + "theirs/jobs/j/outputs/o",
+          std::string("azureml://subscriptions/s1/datastores/workspaceblobstore/paths/x")}) {
+        const auto refused = submit_with_input(uri);
+        EXPECT_EQ(refused.status, 400) << uri;
+        EXPECT_NE(refused.body.find("not in this one"), std::string::npos) << refused.body;
+    }
+    EXPECT_EQ(submit("o", R"("outputs":{"o":{"jobOutputType":"uri_folder","uri":)" +
+                              json_quote(long_form + "theirs" + path) + "}}")
+                  .status,
+              400);
+    EXPECT_EQ(put(kMine + "/jobs/e", R"({"jobType":"Command","command":"true","environmentId":")" + kTheirs +
+                                         R"(/environments/base/versions/1"})")
+                  .status,
+              400);
+    EXPECT_EQ(submit("c", R"("codeId":")" + kTheirs + R"(/codes/c/versions/1")").status, 400);
+}
+
+TEST_F(DataRights, AnUploadCanBeReadByTheJobsOfItsWorkspace) {
+    const auto begun = world_.call({"POST", kMine + "/data/d/versions/1/startPendingUpload", "{}", bob_});
+    const std::string uri = json_of(begun).get("blobReferenceForConsumption.blobUri").string();
+    ASSERT_EQ(
+        put(kMine + "/data/d/versions/1", R"({"dataType":"uri_folder","dataUri":)" + json_quote(uri) + "}")
+            .status,
+        201);
+    const auto made = submit_with_input("azureml:d:1");
+    ASSERT_EQ(made.status, 201) << made.body;
+    const auto& job = std::get<plane::SubmitJob>(world_.posted.back());
+    const std::string container = uri.substr(uri.rfind('/') + 1);
+    EXPECT_NE(job.job.body.launch.find("azureml://datastores/" + container + "/paths/"), std::string::npos)
+        << job.job.body.launch;
+    const std::string path = "/storage/acct/" + container + "?restype=container&comp=list";
+    EXPECT_EQ(world_.call({"GET", path, "", bob_}).status, 200);
+    EXPECT_EQ(world_.call({"GET", path, "", world_.as("eve", Role::None)}).status, 403);
+    EXPECT_EQ(submit("o", R"("outputs":{"o":{"jobOutputType":"uri_folder","uri":"azureml://datastores/)" +
+                              container + R"(/paths/x"}})")
+                  .status,
+              400);
+    assign(R"({"principal":"bob","data":"none","resource":"datastores/workspaceblobstore"})", "mine");
+    EXPECT_EQ(submit_with_input("azureml:d:1").status, 403);
+    ASSERT_TRUE(world_.blobs().has_container(container));
+    EXPECT_EQ(world_.call({"DELETE", kMine, "", {}}).status, 202);
+    EXPECT_FALSE(world_.blobs().has_container(container)) << "it goes with its workspace";
+}
+
+TEST_F(DataRights, AFolderIsClosedWithItsWorkspace) {
+    const std::string container = make_folder_store(kMine, "team");
+    const std::string secrets = kMine + "/datastores/team/listSecrets";
+    const std::string sas =
+        json_of(world_.call({"POST", secrets, R"({"expirableSecret":true})", {}}))["sasToken"].string();
+    const std::string blob = "/storage/acct/" + container + "/sub/a.csv";
+    const Headers none{{"Authorization", ""}};
+    ASSERT_EQ(world_.call({"GET", blob + "?" + sas, "", none}).status, 200);
+    ASSERT_EQ(world_.call({"DELETE", kMine, "", {}}).status, 202);
+    EXPECT_EQ(world_.call({"GET", blob + "?" + sas, "", none}).status, 404);
+    EXPECT_EQ(
+        world_.call({"PUT", blob + "?" + sas, "x", {{"Authorization", ""}, {"x-ms-blob-type", "BlockBlob"}}})
+            .status,
+        404);
+    EXPECT_TRUE(exists(team_ + "/sub/a.csv")) << "its files stay";
+}
+
+TEST(BoundedCacheTest, DropsWhatWasReadBeforeItWasCleared) {
+    BoundedCache<int> cache(2);
+    const std::uint64_t before = cache.generation();
+    cache.clear();
+    cache.put("a", 1, before);
+    EXPECT_FALSE(cache.find("a"));
+    cache.put("a", 1, cache.generation());
+    EXPECT_EQ(cache.find("a"), 1);
 }
 
 }  // namespace

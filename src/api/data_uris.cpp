@@ -73,11 +73,22 @@ Result<DataPlace> place_of_job(Context& context, const std::string& workspace, c
                     (names.empty() ? "; it has none that are named" : "; it has " + spec::listed(names)));
 }
 
-std::string mirrored(const std::string& target, const std::string& path) {
+bool is_dots(std::string_view part) { return part == ".." || percent_decode(part) == ".."; }
+
+// What is mirrored is all that lies below the target, and nothing beside it.
+Result<std::string> mirrored(const std::string& target, const std::string& path) {
     std::string uri = target;
     if (!uri.ends_with('/')) uri += '/';
-    uri += path;
-    return uri.starts_with('/') ? "file://" + uri : uri;
+    const bool is_folder = uri.starts_with('/');
+    std::string below;
+    for (const std::string_view part : split(path, '/')) {
+        if (is_dots(part) || part.find('\0') != std::string_view::npos)
+            return fail(ErrorCode::InvalidArgument, "a path in mirrored storage has no '..'");
+        // The path of a file: URI is decoded when it is read.
+        below += "/" + (is_folder ? percent_encode(part) : std::string(part));
+    }
+    uri += below.substr(std::min<std::size_t>(below.size(), 1));
+    return is_folder ? "file://" + uri : uri;
 }
 
 tl::unexpected<Error> no_mirror(const std::string& what, const AzurePlace& place) {
@@ -100,7 +111,8 @@ Result<DataPlace> place_elsewhere(Context& context, const std::string& workspace
                            body["containerName"].string(body["filesystem"].string()), place.path};
     const auto target = find_mirror(context.settings.mirrors, azure);
     if (!target) return no_mirror("datastore '" + place.datastore + "'", azure);
-    return resolve_data_uri(context, workspace, mirrored(*target, place.path));
+    LAVANT_TRY(const std::string uri, mirrored(*target, place.path));
+    return resolve_data_uri(context, workspace, uri);
 }
 
 Result<DataPlace> place_in_datastore(Context& context, const std::string& workspace, DatastorePath place) {
@@ -144,6 +156,8 @@ Result<std::optional<DatastorePath>> own_storage(Context& context, const std::st
     const std::string path = slash == std::string::npos ? "" : place->substr(slash + 1);
     if (container == blob_container(workspace)) return DatastorePath{kBlobDatastore, path};
     if (container == artifact_container(workspace)) return DatastorePath{kArtifactDatastore, path};
+    // An upload is called by its container where a datastore's name is expected.
+    if (workspace_of_upload(container) == workspace) return DatastorePath{container, path};
     LAVANT_TRY(const auto row,
                context.ports.reader.find_asset_by_hash(workspace, app::kDatastoreKind, container));
     if (row) return DatastorePath{row->key.name, path};
@@ -163,6 +177,8 @@ Result<std::string> container_of_datastore(Context& context, const std::string& 
     if (row)
         return fail(ErrorCode::InvalidArgument,
                     "datastore '" + datastore + "' lies elsewhere and is only described here");
+    if (workspace_of_upload(datastore) == workspace && context.ports.blobs.has_container(datastore))
+        return datastore;
     ports::AssetQuery query;
     query.workspace = workspace;
     query.kind = app::kDatastoreKind;
@@ -210,11 +226,14 @@ std::optional<std::string> find_mirror(const std::map<std::string, std::string>&
     if (const auto exact = mirrors.find(place.account + "/" + place.container); exact != mirrors.end())
         return exact->second;
     const auto whole = mirrors.find(place.account);
-    if (whole == mirrors.end()) return std::nullopt;
+    const bool leads_out = is_dots(place.container) || place.container.find('/') != std::string::npos;
+    if (whole == mirrors.end() || leads_out) return std::nullopt;
     return whole->second + (whole->second.ends_with('/') ? "" : "/") + place.container;
 }
 
 Result<DataPlace> resolve_data_uri(Context& context, const std::string& workspace, const std::string& uri) {
+    if (uri.starts_with("azureml:") || uri.starts_with("/subscriptions/"))
+        LAVANT_TRY_VOID(check_scope(context, workspace, uri));
     if (auto place = parse_datastore_uri(uri))
         return place_in_datastore(context, workspace, std::move(*place));
     if (const auto job = parse_job_uri(uri)) return place_of_job(context, workspace, *job);
@@ -234,8 +253,10 @@ Result<DataPlace> resolve_data_uri(Context& context, const std::string& workspac
     LAVANT_TRY(auto own, own_storage(context, workspace, uri));
     if (own) return place_in_datastore(context, workspace, std::move(*own));
     if (const auto azure = parse_azure_url(uri)) {
-        if (const auto target = find_mirror(context.settings.mirrors, *azure))
-            return DataPlace{mirrored(*target, azure->path), "", {}};
+        if (const auto target = find_mirror(context.settings.mirrors, *azure)) {
+            LAVANT_TRY(std::string place, mirrored(*target, azure->path));
+            return DataPlace{std::move(place), "", {}};
+        }
         if (!uri.starts_with("http")) return no_mirror("'" + uri + "'", *azure);
     }
     return DataPlace{uri, "", {}};

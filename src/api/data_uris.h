@@ -24,8 +24,8 @@ struct DataPlace {
 // besides.
 bool is_job_uri(std::string_view uri);
 
-// The blob container behind a datastore of the workspace. NotFound names those there are; InvalidArgument: it
-// lies elsewhere.
+// The blob container behind a datastore of the workspace, or of an upload, which is called by it. NotFound
+// names those there are; InvalidArgument: it lies elsewhere.
 [[nodiscard]] Result<std::string> container_of_datastore(Context& context, const std::string& workspace,
                                                          const std::string& datastore);
 

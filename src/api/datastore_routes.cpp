@@ -28,6 +28,11 @@ tl::unexpected<Error> no_datastore(const std::string& name) {
 
 Json view_of(const Context& context, const Call& call, const Datastore& datastore) {
     Json properties = datastore.properties;
+    if (call.caller.role <
+        Role::Owner) {  // where a folder lies on the server's machine is the owners' matter
+        properties.remove("lavant");
+        if (properties["properties"].is_object()) properties.member("properties").remove("lavant.path");
+    }
     if (!datastore.container.empty()) {
         // The client puts "https://" in front and ".blob.core.windows.net" behind the account's name: path
         // style storage on this very port, without a name server.
@@ -232,6 +237,7 @@ void delete_datastore(Context& context, const SharedCall& call) {
              if (answer.assets_written.empty() || !answer.assets_written.front())
                  return call->respond(error_response(written_meanwhile(name)));
              if (!container.empty()) context.ports.blobs.unmap_container(container);  // its files stay
+             context.container_places.clear();
              HttpResponse done;
              done.status = 200;
              call->respond(std::move(done));

@@ -90,6 +90,21 @@ std::string real_path(const std::string& path) {
     return real ? std::string(real.get()) : path;
 }
 
+// Also of a path of which only the beginning exists.
+std::string real_beginning(const std::string& path) {
+    std::string beginning = path;
+    std::string rest;
+    struct stat status {};
+    while (beginning.size() > 1 && ::stat(beginning.c_str(), &status) != 0) {
+        const std::size_t slash = beginning.rfind('/');
+        if (slash == std::string::npos) return path;
+        rest = beginning.substr(slash) + rest;
+        beginning.resize(std::max<std::size_t>(1, slash));
+    }
+    beginning = real_path(beginning);
+    return beginning == "/" && !rest.empty() ? rest : beginning + rest;
+}
+
 // Calls `visit` for the row of each datastore of each workspace.
 template <class Visit>
 Result<void> each_row(ports::Reader& reader, Visit visit) {
@@ -212,6 +227,24 @@ Result<std::string> check_folder(Context& context, const std::string& path, cons
     }));
     if (!other.empty()) return bad("it is, holds or lies in the folder of datastore '" + other + "'");
     return real;
+}
+
+Result<std::vector<AssetKey>> list_datastores_at(Context& context, const std::string& path) {
+    const auto parts = split(path, '/');
+    if (std::ranges::find(parts, "..") != parts.end() || path.find('\0') != std::string::npos)
+        return fail(ErrorCode::InvalidArgument, "'" + path + "': write the path without '..'");
+    const std::string real = real_beginning(path);
+    std::vector<AssetKey> found;
+    LAVANT_TRY_VOID(each_row(context.ports.reader, [&](const Asset& row) -> Result<void> {
+        if (row.hash.empty()) return {};
+        LAVANT_TRY(const Json body, wire::parse_json(row.body));
+        const std::string folder = folder_of(body);
+        if (folder.empty()) return {};
+        const std::string theirs = real_path(folder);
+        if (lies_in(real, theirs) || lies_in(theirs, real)) found.push_back(row.key);
+        return {};
+    }));
+    return found;
 }
 
 Result<std::vector<std::string>> list_containers(Context& context) {

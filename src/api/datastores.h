@@ -46,6 +46,10 @@ struct Datastore {
 [[nodiscard]] Result<std::string> check_folder(Context& context, const std::string& path,
                                                const std::string& container);
 
+// The datastores, of whatever workspace, whose folders hold this path of the machine or lie in it. A path
+// that could become another one ('..', NUL) is InvalidArgument.
+[[nodiscard]] Result<std::vector<AssetKey>> list_datastores_at(Context& context, const std::string& path);
+
 // Containers of every datastore of every workspace.
 [[nodiscard]] Result<std::vector<std::string>> list_containers(Context& context);
 // At start: the store learns of the folders.

@@ -53,6 +53,8 @@ Result<LaunchEnvironment> environment_of_asset(const Asset& asset) {
 Result<LaunchEnvironment> find_environment(Context& context, const std::string& workspace,
                                            const std::string& id) {
     if (auto known = context.environments.find(workspace + id)) return std::move(*known);
+    const std::uint64_t generation = context.environments.generation();
+    LAVANT_TRY_VOID(check_scope(context, workspace, id));
     const auto named = parse_asset_name(id, "environments");
     if (id.empty() || id == "host" || id == "azureml:host" || (named && named->name == "host"))
         return host("host");
@@ -62,7 +64,7 @@ Result<LaunchEnvironment> find_environment(Context& context, const std::string& 
     LAVANT_TRY(const auto asset, find_version(context, workspace, "environments", *named));
     if (asset) {
         LAVANT_TRY(LaunchEnvironment environment, environment_of_asset(*asset));
-        if (!named->version.empty()) context.environments.put(workspace + id, environment);
+        if (!named->version.empty()) context.environments.put(workspace + id, environment, generation);
         return environment;
     }
     if (id.starts_with("azureml://registries/") || named->name.starts_with("AzureML-"))

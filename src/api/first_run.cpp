@@ -18,7 +18,8 @@ using wire::Json;
 
 constexpr const char* kFirstKey = "key-first";
 constexpr const char* kServerKind = "server";
-constexpr std::size_t kKeyFileBytes = 4096;
+// A row that says that there was a first key.
+constexpr const char* kFirstKeyMark = "first_key";
 
 Result<void> commit(FirstRunPorts ports, std::vector<AssetWrite> writes) {
     WriteBatch batch;
@@ -38,17 +39,22 @@ Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file, 
     query.archived = std::nullopt;
     query.limit = 1;
     LAVANT_TRY(const auto keys, ports.reader.list_assets(query));
-    if (!keys.empty()) return {};
+    AssetWrite mark;
+    mark.asset.key = {"", kServerKind, kFirstKeyMark, ""};
+    mark.asset.body = "{}";
+    LAVANT_TRY(const auto marked, ports.reader.find_asset(mark.asset.key));
+    if (!keys.empty()) return marked ? Result<void>{} : commit(ports, {std::move(mark)});
     // A file without a row is what a crash between the two leaves: take its key.
     std::string plain;
-    if (const auto left = read_file(key_file, kKeyFileBytes)) plain = trim(*left);
+    const auto left = read_file(key_file, kKeyFileBytes);
+    if (left && !marked) plain = trim(*left);
     if (!looks_like_key(plain)) {
         plain = "lvk_" + base64url_encode(ports.crypto.random_bytes(32));
         LAVANT_TRY_VOID(write_file_atomically(key_file, plain + "\n", 0600));
     }
     AssetWrite write = key_row(ports.crypto, plain, kFirstKey, {.user = user, .role = Role::Owner});
     write.asset.created_by = user;
-    return commit(ports, {std::move(write)});
+    return commit(ports, {std::move(write), std::move(mark)});
 }
 
 Result<void> ensure_workspace(FirstRunPorts ports) {

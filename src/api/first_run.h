@@ -3,6 +3,7 @@
 // containers and the workspace's id. Safe to call at every start; called before the control loop runs, so it
 // may commit itself.
 
+#include <cstddef>
 #include <string>
 
 #include "base/result.h"
@@ -21,8 +22,12 @@ struct FirstRunPorts {
     ports::Clock& clock;
 };
 
+inline constexpr const char* kOwnerKeyFile = "owner.key";
+inline constexpr std::size_t kKeyFileBytes = 4096;
+
 // If there is no API key at all, makes the first one (an owner's) for `user` and writes it to `key_file`
-// (0600).
+// (0600). A key that is in the file already is taken only if there never was a first one: one that was
+// revoked stays dead.
 [[nodiscard]] Result<void> ensure_first_key(FirstRunPorts ports, const std::string& key_file,
                                             const std::string& user);
 // The default workspace, with its containers and the environment base:1.

@@ -35,7 +35,7 @@ constexpr std::string_view kOutputIdPrefix = "azureml://jobs/";
 // ended shortly before is therefore answered with Finalizing; this remembers which jobs had theirs.
 class FirstLooks {
  public:
-    bool is_first(const std::string& job) {
+    bool is_first(JobId job) {
         const std::lock_guard lock(mutex_);
         if (!seen_.insert(job).second) return false;
         order_.push_back(job);
@@ -48,8 +48,8 @@ class FirstLooks {
 
  private:
     std::mutex mutex_;  // guards both
-    std::set<std::string> seen_;
-    std::deque<std::string> order_;
+    std::set<JobId> seen_;
+    std::deque<JobId> order_;
 };
 
 struct History {
@@ -107,7 +107,7 @@ std::string target_of(const Job& job) {
 JobStatus streamed_status(Context& context, History& history, const Call& call, const JobHead& head) {
     const JobStatus shown = shown_status(context, call, head);
     if (!is_azure_sdk(call.request) || context.settings.sdk_settle == Duration::zero()) return shown;
-    const bool first = history.looks.is_first(head.name);
+    const bool first = history.looks.is_first(head.id);
     const bool lately = head.ended_at && context.ports.clock.now() - *head.ended_at < kStreamableFor;
     return first && lately && is_terminal(shown) ? JobStatus::Finalizing : shown;
 }

@@ -35,6 +35,10 @@ class References {
         const std::string id = sent.string();
         const auto named = id.empty() ? std::nullopt : parse_asset_name(id, "components");
         if (!named || id.starts_with("azureml://")) return {};
+        if (const auto here = check_scope(context_, ask_.workspace, id); !here) {
+            add(path, here.error().message);
+            return {};
+        }
         LAVANT_TRY(const auto found, find_version(context_, ask_.workspace, "components", *named));
         if (!found)
             add(path, "component '" + named->name + ":" +
@@ -64,6 +68,7 @@ Result<std::string> trial_environment(Context& context, const SubmissionAsk& ask
     const auto named =
         id.empty() || id.starts_with("/") ? std::nullopt : parse_asset_name(id, "environments");
     if (!named || id.starts_with("azureml://")) return std::string();
+    LAVANT_TRY_VOID(check_scope(context, ask.workspace, id));
     LAVANT_TRY(const auto asset, find_version(context, ask.workspace, "environments", *named));
     if (asset)
         return arm_id(ask.workspace_name) + "/environments/" + asset->key.name + "/versions/" +

@@ -67,7 +67,7 @@ TEST_F(JobRoutes, FillsInDefaultsOfTheServer) {
         R"({"properties":{"jobType":"Command","command":"cat ${{inputs.d}} ${{outputs.o}}",)"
         R"("environmentId":"azureml:base:1","services":null,"tags":null,"identity":null,)"
         R"("inputs":{"d":{"jobInputType":"uri_file","uri":)"
-        R"("azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/workspaceblobstore/)"
+        R"("azureml://subscriptions/s1/resourcegroups/g1/workspaces/w1/datastores/workspaceblobstore/)"
         R"(paths/x/y.csv"}},)"
         R"("outputs":{"o":{"jobOutputType":"uri_folder"}}}})";
     ASSERT_EQ(put("a1", body).status, 201);

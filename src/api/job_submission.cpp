@@ -7,6 +7,7 @@
 #include "api/assets.h"
 #include "api/container_places.h"
 #include "api/data_uris.h"
+#include "api/datastores.h"
 #include "api/environments.h"
 #include "api/job_references.h"
 #include "api/job_view.h"
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "core/model/launch.h"
 #include "core/spec/command_job.h"
+#include "core/spec/file_uri.h"
 #include "core/spec/output_path.h"
 #include "core/spec/problems.h"
 #include "wire/json.h"
@@ -49,6 +51,8 @@ bool is_on(std::string_view word) {
 // The folder of the code asset in the blob store.
 Result<CodePlace> find_code(Context& context, const std::string& workspace, const std::string& code_id) {
     if (auto known = context.codes.find(workspace + code_id)) return std::move(*known);
+    const std::uint64_t generation = context.codes.generation();
+    LAVANT_TRY_VOID(check_scope(context, workspace, code_id));
     const auto name = parse_asset_name(code_id, "codes");
     if (!name) return fail(ErrorCode::InvalidArgument, "'" + code_id + "' is not the id of a code version");
     LAVANT_TRY(const auto asset, find_version(context, workspace, "codes", *name));
@@ -61,8 +65,21 @@ Result<CodePlace> find_code(Context& context, const std::string& workspace, cons
     // Nodes keep snapshots under this key: ours, not the hash that the client claims.
     code.hash = to_hex(context.ports.crypto.sha256(code.uri));
     LAVANT_TRY(code.datastore, find_code_datastore(context, workspace, code.uri));
-    if (!name->version.empty()) context.codes.put(workspace + code_id, code);
+    if (!name->version.empty()) context.codes.put(workspace + code_id, code, generation);
     return code;
+}
+
+// The datastore in which it lies, if it lies in one.
+std::string resolve_code(Context& context, const std::string& code_id, Launch& launch, Problems& problems) {
+    if (code_id.empty()) return "";
+    auto code = find_code(context, launch.workspace, code_id);
+    if (!code) {
+        add(problems, "properties.codeId", code.error().message);
+        return "";
+    }
+    launch.code_uri = std::move(code->uri);
+    launch.code_hash = std::move(code->hash);
+    return std::move(code->datastore);
 }
 
 // The container behind a datastore that the launch names, for the agent.
@@ -70,6 +87,12 @@ Result<void> add_container(Context& context, const std::string& datastore, Launc
     if (datastore.empty() || launch.containers.contains(datastore)) return {};
     LAVANT_TRY(launch.containers[datastore], container_of_datastore(context, launch.workspace, datastore));
     return {};
+}
+
+// An upload has a container of its own, which is no datastore's.
+bool is_upload(const Launch& launch, const std::string& datastore) {
+    const auto container = launch.containers.find(datastore);
+    return container != launch.containers.end() && container->second == datastore;
 }
 
 struct Lineage {
@@ -133,8 +156,9 @@ void resolve_outputs(Context& context, Launch& launch, Problems& problems) {
         uri = replace_all(std::move(uri), "${{output_name}}", output.name);
         uri = replace_all(std::move(uri), "${{default_datastore}}", kBlobDatastore);
         const auto place = parse_datastore_uri(uri);
-        const auto kept = place ? add_container(context, place->datastore, launch) : Result<void>{};
-        if (!place || !kept) {
+        auto kept = check_scope(context, launch.workspace, uri);
+        if (place && kept) kept = add_container(context, place->datastore, launch);
+        if (!place || !kept || is_upload(launch, place->datastore)) {
             add(problems, path + ".uri",
                 kept ? "outputs are kept in a datastore of this workspace: "
                        "azureml://datastores/workspaceblobstore/paths/..."
@@ -151,21 +175,35 @@ void resolve_outputs(Context& context, Launch& launch, Problems& problems) {
     }
 }
 
+// A path of the machine may be, hold or lie in a folder that is somebody's datastore.
+Result<void> check_path(Context& context, const Caller& caller, const std::string& path) {
+    LAVANT_TRY(const auto datastores, list_datastores_at(context, path));
+    for (const AssetKey& one : datastores)
+        if (!context.access.may_use_datastore(caller, one.workspace, one.name, false))
+            return fail(ErrorCode::PermissionDenied, "'" + caller.user + "' may not read '" + path +
+                                                         "': it is the folder of a datastore; ask an owner");
+    return {};
+}
+
 // A job reads and writes data with the rights of whoever submits it.
 Result<void> check_data_rights(Context& context, const SubmissionAsk& ask, const Launch& launch,
                                const std::string& code_datastore) {
     if (ask.caller == nullptr) return {};
+    const Caller& caller = *ask.caller;
     if (!code_datastore.empty())
-        LAVANT_TRY_VOID(context.access.may_use_datastore(*ask.caller, ask.workspace, code_datastore, false));
+        LAVANT_TRY_VOID(context.access.may_use_datastore(caller, ask.workspace, code_datastore, false));
     const auto check = [&](const std::string& uri, bool write) -> Result<void> {
+        if (const auto path = spec::parse_file_uri(uri)) return check_path(context, caller, *path);
         const auto place = parse_datastore_uri(uri);
         if (!place) return {};
-        return context.access.may_use_datastore(*ask.caller, ask.workspace, place->datastore, write);
+        const std::string store = is_upload(launch, place->datastore) ? kBlobDatastore : place->datastore;
+        return context.access.may_use_datastore(caller, ask.workspace, store, write);
     };
     for (const LaunchInput& input : launch.inputs)
         if (input.type != "literal") LAVANT_TRY_VOID(check(input.value, false));
     for (const LaunchOutput& output : launch.outputs) LAVANT_TRY_VOID(check(output.uri, true));
-    return {};
+    const std::string& python = launch.environment.python_home;
+    return python.empty() ? Result<void>{} : check_path(context, caller, python);
 }
 
 int priority_of(const std::string& word) {
@@ -286,16 +324,7 @@ Result<plane::SubmitJob> plan_submission(Context& context, const SubmissionAsk& 
     if (!own.confined && !ask.is_owner)
         add(problems, "properties.properties.lavant.sandbox",
             "only an owner of the server may run a job unconfined; leave it out, or ask an owner");
-    std::string code_datastore;
-    if (!job.code_id.empty()) {
-        if (auto code = find_code(context, ask.workspace, job.code_id)) {
-            launch.code_uri = std::move(code->uri);
-            launch.code_hash = std::move(code->hash);
-            code_datastore = std::move(code->datastore);
-        } else {
-            add(problems, "properties.codeId", code.error().message);
-        }
-    }
+    const std::string code_datastore = resolve_code(context, job.code_id, launch, problems);
     auto environment = resolve_environment(context, {ask.workspace, job.environment_id, own.python_home});
     if (environment) {
         launch.environment = std::move(*environment);

@@ -1,7 +1,10 @@
 #include "api/key_routes.h"
 
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "api/access_changes.h"
 #include "api/answers.h"
 #include "api/principals.h"
 #include "base/text.h"
@@ -114,26 +117,36 @@ void answer_with_secret(const SharedCall& call, int status, const Asset& row, co
     call->respond(std::move(response));
 }
 
-void store_key(Context& context, const SharedCall& call, int status, NewKey made) {
-    plane::WriteAssets event;
-    event.writes.push_back(made.write);
-    post(context, call, std::move(event),
-         [&context, call, status, made = std::move(made)](const plane::Answer& answer) {
-             context.access.forget_all();
-             if (answer.assets_written.empty() || !answer.assets_written.front())
-                 return call->respond(
-                     error_response({ErrorCode::Conflict, "somebody else changed the key; try again", {}}));
-             answer_with_secret(call, status, made.write.asset, made.plain);
-         });
+Error changed_meanwhile() { return {ErrorCode::Conflict, "somebody else changed the key; try again", {}}; }
+
+bool is_written(const plane::Answer& answer) {
+    return !answer.assets_written.empty() && answer.assets_written.front();
+}
+
+void store_key(Context& context, const SharedCall& call, int status, std::function<Result<NewKey>()> plan) {
+    const auto made = std::make_shared<NewKey>();  // shared by the two steps
+    change_access(
+        context, call,
+        [made, plan = std::move(plan)]() -> Result<plane::WriteAssets> {
+            LAVANT_TRY(*made, plan());
+            return plane::WriteAssets{.writes = {made->write}};
+        },
+        [call, status, made](const plane::Answer& answer) {
+            if (!is_written(answer)) return call->respond(error_response(changed_meanwhile()));
+            answer_with_secret(call, status, made->write.asset, made->plain);
+        });
+}
+
+Result<NewKey> plan_creation(Context& context, const Call& call) {
+    LAVANT_TRY(const KeyFacts facts, parse_new_key(context, call));
+    NewKey made = context.access.make_key("key-" + to_hex(context.ports.crypto.random_bytes(6)), facts);
+    made.write.asset.created_by = call.caller.user;
+    made.write.asset.created_at = made.write.asset.modified_at = context.ports.clock.now();
+    return made;
 }
 
 void create_key(Context& context, const SharedCall& call) {
-    const auto facts = parse_new_key(context, *call);
-    if (!facts) return call->respond(error_response(facts.error()));
-    NewKey made = context.access.make_key("key-" + to_hex(context.ports.crypto.random_bytes(6)), *facts);
-    made.write.asset.created_by = call->caller.user;
-    made.write.asset.created_at = made.write.asset.modified_at = context.ports.clock.now();
-    store_key(context, call, 201, std::move(made));
+    store_key(context, call, 201, [&context, call] { return plan_creation(context, *call); });
 }
 
 Result<NewKey> plan_rotation(Context& context, const std::string& id) {
@@ -149,9 +162,7 @@ Result<NewKey> plan_rotation(Context& context, const std::string& id) {
 
 // The same key with another secret: the old one and every token made from it are dead at once.
 void rotate_key(Context& context, const SharedCall& call) {
-    auto made = plan_rotation(context, call->param("id"));
-    if (!made) return call->respond(error_response(made.error()));
-    store_key(context, call, 200, std::move(*made));
+    store_key(context, call, 200, [&context, call] { return plan_rotation(context, call->param("id")); });
 }
 
 Result<AssetWrite> plan_change(Context& context, const Call& call) {
@@ -159,8 +170,9 @@ Result<AssetWrite> plan_change(Context& context, const Call& call) {
     LAVANT_TRY(const Asset before, find_key(context, call.param("id")));
     LAVANT_TRY(const KeyFacts old_facts, key_facts(before));
     LAVANT_TRY(const KeyFacts facts, read_facts(context, body, old_facts));
-    const bool stays_owner = facts.role == Role::Owner && facts.expires_at == Instant::max();
-    if (!stays_owner) {
+    const bool loses_role = old_facts.role == Role::Owner && facts.role != Role::Owner;
+    const bool gets_end = old_facts.expires_at == Instant::max() && facts.expires_at != Instant::max();
+    if (loses_role || gets_end) {
         Departure leaving;
         leaving.keys.insert(before.key.name);
         LAVANT_TRY_VOID(check_owner_stays(context.ports.reader, leaving));
@@ -174,18 +186,19 @@ Result<AssetWrite> plan_change(Context& context, const Call& call) {
 }
 
 void change_key(Context& context, const SharedCall& call) {
-    auto write = plan_change(context, *call);
-    if (!write) return call->respond(error_response(write.error()));
-    plane::WriteAssets event;
-    event.writes.push_back(*write);
-    post(context, call, std::move(event), [&context, call, row = write->asset](const plane::Answer& answer) {
-        context.access.forget_all();
-        if (answer.assets_written.empty() || !answer.assets_written.front())
-            return call->respond(
-                error_response({ErrorCode::Conflict, "somebody else changed the key; try again", {}}));
-        const auto view = view_of(row);
-        call->respond(view ? json_response(200, *view) : error_response(view.error()));
-    });
+    const auto row = std::make_shared<Asset>();  // shared by the two steps
+    change_access(
+        context, call,
+        [&context, call, row]() -> Result<plane::WriteAssets> {
+            LAVANT_TRY(AssetWrite write, plan_change(context, *call));
+            *row = write.asset;
+            return plane::WriteAssets{.writes = {std::move(write)}};
+        },
+        [call, row](const plane::Answer& answer) {
+            if (!is_written(answer)) return call->respond(error_response(changed_meanwhile()));
+            const auto view = view_of(*row);
+            call->respond(view ? json_response(200, *view) : error_response(view.error()));
+        });
 }
 
 Result<plane::WriteAssets> plan_revoke(Context& context, const std::string& id) {
@@ -196,20 +209,16 @@ Result<plane::WriteAssets> plan_revoke(Context& context, const std::string& id) 
     AssetWrite write;
     write.asset.key = row.key;
     write.remove = true;
-    plane::WriteAssets event;
-    event.writes.push_back(std::move(write));
-    return event;
+    return plane::WriteAssets{.writes = {std::move(write)}};
 }
 
 void revoke_key(Context& context, const SharedCall& call) {
-    auto event = plan_revoke(context, call->param("id"));
-    if (!event) return call->respond(error_response(event.error()));
-    post(context, call, std::move(*event), [&context, call](const plane::Answer&) {
-        context.access.forget_all();
-        HttpResponse response;
-        response.status = 204;
-        call->respond(std::move(response));
-    });
+    change_access(
+        context, call, [&context, call] { return plan_revoke(context, call->param("id")); },
+        [&context, call](const plane::Answer&) {
+            drop_dead_owner_key(context);
+            call->respond(HttpResponse{.status = 204});
+        });
 }
 
 }  // namespace

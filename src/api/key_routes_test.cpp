@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <utility>
 
+#include "api/first_run.h"
 #include "api/test_world.h"
+#include "base/files.h"
 #include "wire/json.h"
 
 namespace lavant::api {
@@ -29,6 +32,70 @@ class KeyRoutes : public testing::Test {
     }
     TestWorld world_;
 };
+
+TEST_F(KeyRoutes, TwoOwnersCannotRevokeEachOtherAtOnce) {
+    const Json other = make(R"({"user":"bob","role":"owner"})");
+    const std::map<std::string, std::string> bob{{"Authorization", "Bearer " + other["key"].string()}};
+    std::shared_ptr<Caught> second;
+    world_.refuse = [&](const plane::Event&) -> std::optional<Error> {
+        const auto kept = std::exchange(world_.refuse, nullptr);  // this very function
+        second = world_.start({"DELETE", "/lavant/v1/keys/key-first", "", bob});
+        return std::nullopt;
+    };
+    EXPECT_EQ(ask("DELETE", "/" + other["id"].string()).status, 204);
+    ASSERT_TRUE(second);
+    ASSERT_EQ(second->answers, 1);
+    EXPECT_EQ(second->response.status, 409) << "it was looked at after the other had gone";
+    EXPECT_EQ(status_with(world_.owner_key), 200);
+}
+
+TEST_F(KeyRoutes, ChangesGoOnAfterOneThatFailed) {
+    const Json other = make(R"({"user":"bob","role":"reader"})");
+    world_.inbox_full = true;
+    EXPECT_EQ(ask("DELETE", "/" + other["id"].string()).status, 429);
+    world_.inbox_full = false;
+    world_.refuse = [](const plane::Event&) { return Error{ErrorCode::Unavailable, "not stored", {}}; };
+    EXPECT_EQ(ask("DELETE", "/" + other["id"].string()).status, 503);
+    world_.refuse = nullptr;
+    EXPECT_EQ(ask("DELETE", "/none").status, 404);
+    EXPECT_EQ(ask("DELETE", "/" + other["id"].string()).status, 204);
+}
+
+TEST_F(KeyRoutes, TheFirstKeysFileGoesWithItAndItsKeyStaysDead) {
+    make(R"({"user":"bob","role":"owner"})");
+    const std::string file = world_.folder + "/owner.key";
+    ASSERT_TRUE(exists(file));
+    const std::string plain = read_file(file, 4096).value();
+    EXPECT_EQ(ask("DELETE", "/key-first").status, 204);
+    EXPECT_FALSE(exists(file));
+    // Whatever happens to the rows: a file from a copy brings a revoked key back to life no more.
+    WriteBatch batch;
+    const auto keys = world_.store.list_assets({.kind = "api_keys", .unversioned = true});
+    for (const Asset& key : *keys) batch.assets.push_back({.asset = key, .expected = {}, .remove = true});
+    ASSERT_TRUE(world_.store.commit(batch));
+    ASSERT_TRUE(write_file_atomically(file, plain));
+    const FirstRunPorts ports{world_.store, world_.store, world_.blobs(), world_.crypto(), world_.clock};
+    ASSERT_TRUE(ensure_first_key(ports, file, "ann"));
+    EXPECT_NE(read_file(file, 4096).value(), plain);
+}
+
+TEST_F(KeyRoutes, AKeyOfAnOwnerByRoleCanBeRelabelled) {
+    ASSERT_EQ(world_.call({"PUT", "/lavant/v1/users/bob", "{}", {}}).status, 201);
+    const Json bobs = make(R"({"user":"bob"})");
+    ASSERT_EQ(
+        world_
+            .call({"POST", "/lavant/v1/server/role-assignments", R"({"principal":"bob","role":"owner"})", {}})
+            .status,
+        201);
+    const std::map<std::string, std::string> bob{{"Authorization", "Bearer " + bobs["key"].string()}};
+    const std::string key = "/lavant/v1/keys/" + bobs["id"].string();
+    ASSERT_EQ(world_.call({"DELETE", "/lavant/v1/keys/key-first", "", bob}).status, 204);
+    EXPECT_EQ(world_.call({"PATCH", key, R"({"label":"laptop"})", bob}).status, 200);
+    EXPECT_EQ(world_.call({"PATCH", key, R"({"expiresAt":")" + to_rfc3339(world_.clock.at + 1h) + "\"}", bob})
+                  .status,
+              409)
+        << "it is the last one without an end";
+}
 
 TEST_F(KeyRoutes, AKeySaysWhatItIsForAndWhenItEnds) {
     const Json made = make(R"({"user":"bob","role":"reader","label":"laptop","expiresAt":")" +

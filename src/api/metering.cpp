@@ -10,6 +10,7 @@ namespace {
 constexpr double kBurstSeconds = 2;  // so much at once after a pause
 
 std::string name_of_caller(const Caller& caller, const ports::HttpRequest& request) {
+    if (!caller.metered_as.empty()) return caller.metered_as;
     if (!caller.key.empty()) return caller.key;
     if (!caller.job.empty()) return "job " + caller.workspace + " " + caller.job;
     return "host " + host_of_peer(request.peer);

@@ -339,19 +339,30 @@ Result<HttpResponse> deny_device_login(Context& context, const Call& call) {
     return response;
 }
 
-// The client gets a key of its own: it is listed, and can be revoked without touching others.
+// The client gets a key of its own: it is listed, and can be revoked without touching others. It has no more
+// than the key that approved it, and ends with it.
+Result<KeyFacts> facts_of_device(Context& context, const Caller& caller, const std::string& host) {
+    LAVANT_TRY(const auto parent, context.ports.reader.find_asset({"", kKeyKind, caller.key, ""}));
+    if (!parent) return fail(ErrorCode::Unauthenticated, "the key that approves this was revoked");
+    return KeyFacts{.user = caller.user,
+                    .role = caller.key_role,
+                    .label = "device login from " + host,
+                    .expires_at = std::min(context.ports.clock.now() + kDeviceKeyLife, caller.expires_at),
+                    .limits = caller.limits,
+                    .parent = caller.key,
+                    .parent_hash = Access::hash_mark(*parent)};
+}
+
 void approve_device_login(Context& context, const SharedCall& call) {
     const auto code = code_of(*call);
     if (!code) return call->respond(error_response(code.error()));
     const Instant now = context.ports.clock.now();
     const auto asked = context.device_logins.find(*code, now);
     if (!asked) return call->respond(error_response(no_such_login()));
-    const KeyFacts facts{.user = call->caller.user,
-                         .role = call->caller.key_role,
-                         .label = "device login from " + asked->host,
-                         .expires_at = std::min(now + kDeviceKeyLife, call->caller.expires_at)};
+    const auto facts = facts_of_device(context, call->caller, asked->host);
+    if (!facts) return call->respond(error_response(facts.error()));
     const std::string id = "key-" + to_hex(context.ports.crypto.random_bytes(6));
-    NewKey made = context.access.make_key(id, facts);
+    NewKey made = context.access.make_key(id, *facts);
     made.write.asset.created_by = call->caller.user;
     made.write.asset.created_at = made.write.asset.modified_at = now;
     plane::WriteAssets event;

@@ -167,6 +167,38 @@ TEST_F(OauthRoutes, ADeviceGetsNoMoreThanWhoApproved) {
               403);
 }
 
+TEST_F(OauthRoutes, ADevicesKeyEndsWithTheOneThatApprovedIt) {
+    const Json made =
+        json_of(world_.call({"POST",
+                             "/lavant/v1/keys",
+                             R"({"user":"bob","role":"contributor","requestsPerSecond":7,"bodyMib":3})",
+                             {}}));
+    const std::map<std::string, std::string> bob{{"Authorization", "Bearer " + made["key"].string()}};
+    const std::string path = "/lavant/v1/keys/" + made["id"].string();
+    const auto approve = [&](const std::map<std::string, std::string>& who) {
+        const Json login = begin_login();
+        EXPECT_EQ(say("approve", login["user_code"].string(), who).status, 200);
+        return json_of(poll(login))["refresh_token"].string();
+    };
+    const std::string child = approve(bob);
+    const std::string grandchild = approve({{"Authorization", "Bearer " + child}});
+    for (const std::string& key : {child, grandchild}) {
+        const auto caller = world_.api().access().check_credential(key);
+        ASSERT_TRUE(caller);
+        EXPECT_EQ(caller->limits.requests_per_s, 7);
+        EXPECT_EQ(caller->limits.body_mib, 3);
+        EXPECT_EQ(caller->metered_as, made["id"].text()) << "one bucket for all of them";
+    }
+    ASSERT_EQ(world_.call({"PATCH", path, R"({"role":"reader","requestsPerSecond":2})", {}}).status, 200);
+    const auto lowered = world_.api().access().check_credential(child);
+    ASSERT_TRUE(lowered);
+    EXPECT_EQ(lowered->role, Role::Reader);
+    EXPECT_EQ(lowered->limits.requests_per_s, 2);
+    ASSERT_EQ(world_.call({"POST", path + "/rotate", "", {}}).status, 200);
+    EXPECT_EQ(status_with(child), 401);
+    EXPECT_EQ(status_with(grandchild), 401);
+}
+
 TEST_F(OauthRoutes, ALoginIsDeclinedOrForgotten) {
     const Json declined = begin_login();
     EXPECT_EQ(say("deny", declined["user_code"].string()).status, 204);

@@ -1,8 +1,11 @@
 #include "api/principal_routes.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "api/access_changes.h"
 #include "api/answers.h"
 #include "base/text.h"
 #include "wire/json.h"
@@ -118,25 +121,27 @@ Result<AssetWrite> plan_put(Context& context, const Call& call, const Kind& kind
     return write;
 }
 
-void store_row(Context& context, const SharedCall& call, const Kind& kind, AssetWrite write) {
-    const int status = write.expected == 0 ? 201 : 200;
-    plane::WriteAssets event;
-    event.writes.push_back(write);
-    post(context, call, std::move(event),
-         [&context, call, &kind, status, row = std::move(write.asset)](const plane::Answer& answer) {
-             context.access.forget_all();
-             if (answer.assets_written.empty() || !answer.assets_written.front())
-                 return call->respond(
-                     error_response({ErrorCode::Conflict, "somebody else changed it; try again", {}}));
-             const auto view = view_of(context, kind, row);
-             call->respond(view ? json_response(status, *view) : error_response(view.error()));
-         });
+void store_row(Context& context, const SharedCall& call, const Kind& kind,
+               std::function<Result<AssetWrite>()> plan) {
+    const auto write = std::make_shared<AssetWrite>();  // shared by the two steps
+    change_access(
+        context, call,
+        [write, plan = std::move(plan)]() -> Result<plane::WriteAssets> {
+            LAVANT_TRY(*write, plan());
+            return plane::WriteAssets{.writes = {*write}};
+        },
+        [&context, call, &kind, write](const plane::Answer& answer) {
+            if (answer.assets_written.empty() || !answer.assets_written.front())
+                return call->respond(
+                    error_response({ErrorCode::Conflict, "somebody else changed it; try again", {}}));
+            const auto view = view_of(context, kind, write->asset);
+            const int status = write->expected == 0 ? 201 : 200;
+            call->respond(view ? json_response(status, *view) : error_response(view.error()));
+        });
 }
 
 void put(Context& context, const SharedCall& call, const Kind& kind) {
-    auto write = plan_put(context, *call, kind);
-    if (!write) return call->respond(error_response(write.error()));
-    store_row(context, call, kind, std::move(*write));
+    store_row(context, call, kind, [&context, call, &kind] { return plan_put(context, *call, kind); });
 }
 
 void add_removal(plane::WriteAssets& event, const Asset& row) {
@@ -185,14 +190,12 @@ Result<plane::WriteAssets> plan_removal(Context& context, const Call& call, cons
 }
 
 void remove(Context& context, const SharedCall& call, const Kind& kind) {
-    auto event = plan_removal(context, *call, kind);
-    if (!event) return call->respond(error_response(event.error()));
-    post(context, call, std::move(*event), [&context, call](const plane::Answer&) {
-        context.access.forget_all();
-        HttpResponse response;
-        response.status = 204;
-        call->respond(std::move(response));
-    });
+    change_access(
+        context, call, [&context, call, &kind] { return plan_removal(context, *call, kind); },
+        [&context, call](const plane::Answer&) {
+            drop_dead_owner_key(context);
+            call->respond(HttpResponse{.status = 204});
+        });
 }
 
 Result<AssetWrite> plan_member(Context& context, const Call& call, bool joins) {
@@ -223,9 +226,7 @@ Result<AssetWrite> plan_member(Context& context, const Call& call, bool joins) {
 }
 
 void change_member(Context& context, const SharedCall& call, bool joins) {
-    auto write = plan_member(context, *call, joins);
-    if (!write) return call->respond(error_response(write.error()));
-    store_row(context, call, kGroup, std::move(*write));
+    store_row(context, call, kGroup, [&context, call, joins] { return plan_member(context, *call, joins); });
 }
 
 void add_kind(Router& router, Context& context, const std::string& base, const Kind& kind) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
+#include "api/access_changes.h"
 #include "api/answers.h"
 #include "base/text.h"
 #include "wire/json.h"
@@ -123,16 +125,19 @@ Result<AssetWrite> plan_assignment(Context& context, const Call& call, const std
 }
 
 void assign(Context& context, const SharedCall& call, const std::string& workspace) {
-    auto write = plan_assignment(context, *call, workspace);
-    if (!write) return call->respond(error_response(write.error()));
-    plane::WriteAssets event;
-    event.writes.push_back(*write);
-    post(context, call, std::move(event), [&context, call, row = write->asset](const plane::Answer&) {
-        context.access.forget_all();
-        const auto one = assignment_of(row);
-        call->respond(one ? json_response(201, view_of(*one, arm_id(workspace_of(*call))))
-                          : error_response(one.error()));
-    });
+    const auto row = std::make_shared<Asset>();  // shared by the two steps
+    change_access(
+        context, call,
+        [&context, call, workspace, row]() -> Result<plane::WriteAssets> {
+            LAVANT_TRY(AssetWrite write, plan_assignment(context, *call, workspace));
+            *row = write.asset;
+            return plane::WriteAssets{.writes = {std::move(write)}};
+        },
+        [call, row](const plane::Answer&) {
+            const auto one = assignment_of(*row);
+            call->respond(one ? json_response(201, view_of(*one, arm_id(workspace_of(*call))))
+                              : error_response(one.error()));
+        });
 }
 
 Result<plane::WriteAssets> plan_revocation(Context& context, const Call& call, const std::string& workspace) {
@@ -156,14 +161,9 @@ Result<plane::WriteAssets> plan_revocation(Context& context, const Call& call, c
 }
 
 void revoke(Context& context, const SharedCall& call, const std::string& workspace) {
-    auto event = plan_revocation(context, *call, workspace);
-    if (!event) return call->respond(error_response(event.error()));
-    post(context, call, std::move(*event), [&context, call](const plane::Answer&) {
-        context.access.forget_all();
-        HttpResponse response;
-        response.status = 204;
-        call->respond(std::move(response));
-    });
+    change_access(
+        context, call, [&context, call, workspace] { return plan_revocation(context, *call, workspace); },
+        [call](const plane::Answer&) { call->respond(HttpResponse{.status = 204}); });
 }
 
 Result<HttpResponse> who_am_i(Context& context, const Call& call) {

@@ -111,7 +111,9 @@ StorageResult<std::string> signed_path(const Fields& fields, const SasAsk& ask) 
     if (!depth || *depth < 1) return refuse("the signature has no valid depth of its folder (sdd)");
     for (std::int64_t i = 0; i < *depth; ++i) {
         end = path.find('/', i == 0 ? 0 : end + 1);
-        if (end == std::string::npos && i + 1 < *depth)
+        // A listing by the folder's name alone would show those whose names begin alike.
+        const bool lists = ask.blob.empty();
+        if (end == std::string::npos && (i + 1 < *depth || lists))
             return refuse("the signature is for a folder, and this is not in it");
     }
     return ask.container + "/" + path.substr(0, end);

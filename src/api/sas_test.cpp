@@ -78,6 +78,20 @@ TEST_F(SasTest, RefusesAnyChangeOfWhatIsSigned) {
     EXPECT_FALSE(check("sv=2019-12-12&sr=c&sp=r&se=2036-01-01T00:00:00Z&sig=x", {"c1", "x", "r"}));
 }
 
+TEST_F(SasTest, OfAFolderListsThatFolderAlone) {
+    const std::string key = *base64_decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+    const std::string text =
+        "rl\n\n2036-01-01T00:00:00Z\n/blob/acct/c1/foo\n\n\n\n2021-12-02\nd\n\n\n\n\n\n\n";
+    const std::string query = "sp=rl&se=2036-01-01T00:00:00Z&sv=2021-12-02&sr=d&sdd=1&sig=" +
+                              percent_encode(base64_encode(world_.crypto().hmac_sha256(key, text)));
+    EXPECT_TRUE(check(query, {"c1", "foo/x", "r"}));
+    EXPECT_TRUE(check(query, {"c1", "", "l", "foo/"}));
+    EXPECT_TRUE(check(query, {"c1", "", "l", "foo/bar"}));
+    EXPECT_FALSE(check(query, {"c1", "", "l", "foo"})) << "it would list foobar/ too";
+    EXPECT_FALSE(check(query, {"c1", "", "l", "foobar/"}));
+    EXPECT_FALSE(check(query, {"c1", "", "l", ""}));
+}
+
 TEST_F(SasTest, ExpiresWithFiveMinutesOfGrace) {
     const std::string made = offer("r");
     world_.clock.at += 1h + 5min;

@@ -78,6 +78,20 @@ Result<HttpResponse> put_status(Context& context, const Call& call) {
     return json_response(200, Json::object({{"status", "Succeeded"}}));
 }
 
+// A schedule's action is a job of the workspace: whoever may change this one schedule alone may not make jobs
+// by it, now or when somebody else triggers it.
+Result<void> check_may_make_jobs(Context& context, const Call& call) {
+    LAVANT_TRY(const Role role, context.access.role_in(call.caller, call.workspace, ""));
+    if (role >= Role::Contributor) return {};
+    return fail(ErrorCode::PermissionDenied, "what a schedule does is a job, and '" + call.caller.user +
+                                                 "' may not make jobs in this workspace; ask an owner");
+}
+
+Result<bool> has_same_action(const Asset& existing, const Json& properties) {
+    LAVANT_TRY(const Json before, wire::parse_json(existing.body));
+    return before["action"] == properties["action"];
+}
+
 struct SchedulePut {
     Asset asset;
     int status = 201;
@@ -87,6 +101,11 @@ Result<SchedulePut> plan_put(Context& context, const Call& call) {
     LAVANT_TRY_VOID(check_asset_name("the name of a schedule", call.param("name")));
     LAVANT_TRY(const ScheduleBody schedule, read_schedule(call.request.body));
     LAVANT_TRY(const auto existing, context.ports.reader.find_asset(key_of(call)));
+    bool same_action = false;
+    if (existing) {
+        LAVANT_TRY(same_action, has_same_action(*existing, schedule.properties));
+    }
+    if (!same_action) LAVANT_TRY_VOID(check_may_make_jobs(context, call));
     SchedulePut plan;
     const Instant now = context.ports.clock.now();
     if (existing) {
@@ -185,6 +204,7 @@ Result<Json> definition_of(Context& context, const Call& call, const Json& prope
 }
 
 Result<Json> plan_trigger(Context& context, const Call& call) {
+    LAVANT_TRY_VOID(check_may_make_jobs(context, call));
     LAVANT_TRY(const Asset asset, load_schedule(context, call));
     if (asset.archived)
         return fail(ErrorCode::Conflict,

@@ -48,6 +48,31 @@ class Schedules : public testing::Test {
     TestWorld world_;
 };
 
+TEST_F(Schedules, MakeNoJobsForWhoeverMayChangeThemAlone) {
+    ASSERT_EQ(call("PUT", "/s", body_of(kCron, kCommand)).status, 201);
+    const auto bob = world_.as("bob", Role::None);
+    for (const char* schedule : {"s", "t"})
+        ASSERT_EQ(world_
+                      .call({"POST",
+                             "/lavant/v1/role-assignments",
+                             R"({"principal":"bob","role":"contributor","resource":"schedules/)" +
+                                 std::string(schedule) + "\"}",
+                             {{"Lavant-Workspace", "s1/g1/w1"}}})
+                      .status,
+                  201);
+    const auto as_bob = [&](const std::string& method, const std::string& path, const std::string& body) {
+        return world_.call({method, kWs + "/schedules" + path, body, bob}).status;
+    };
+    const std::string other =
+        R"({"jobType":"Command","command":"cat secrets","environmentId":"azureml:base:1"})";
+    EXPECT_EQ(as_bob("POST", "/s/trigger", ""), 403);
+    EXPECT_EQ(as_bob("PUT", "/s", body_of(kCron, other)), 403) << "somebody else would run it";
+    EXPECT_EQ(as_bob("PUT", "/t", body_of(kCron, kCommand)), 403);
+    EXPECT_EQ(as_bob("PUT", "/s", body_of(R"({"triggerType":"Cron","expression":"0 0 * * *"})", kCommand)),
+              200)
+        << "when it runs is the schedule's own matter";
+}
+
 TEST_F(Schedules, AreKeptAndShown) {
     const auto made = call("PUT", "/s", body_of(kCron, kCommand));
     ASSERT_EQ(made.status, 201) << made.body;

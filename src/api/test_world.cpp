@@ -129,6 +129,8 @@ Result<plane::Answer> TestWorld::apply_really(const plane::Event& event) {
 plane::Answer TestWorld::remove_workspace(const plane::DeleteWorkspace& event) {
     WriteBatch batch;
     batch.workspaces_removed.push_back(event.workspace);
+    for (const std::string& container : event.containers)
+        CHECK(blobs_->remove_container(container).has_value(), "containers can be dropped");
     batch.assets.push_back(event.row);
     return commit(batch);
 }

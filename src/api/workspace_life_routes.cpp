@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "api/answers.h"
+#include "api/asset_names.h"
+#include "api/asset_view.h"
 #include "api/computes.h"
 #include "api/datastores.h"
 #include "api/job_routes.h"
@@ -26,7 +28,7 @@ constexpr const char* kGroup = "/subscriptions/{subscription}/resourceGroups/{gr
 constexpr const char* kWorkspaces = "/providers/Microsoft.MachineLearningServices/workspaces";
 constexpr const char* kDeployments = "/providers/Microsoft.Resources/deployments/{deployment}";
 constexpr const char* kStorage = "/providers/Microsoft.Storage/storageAccounts";
-constexpr std::size_t kContainersMax = 100'000;  // of code, of a workspace that is deleted
+constexpr std::size_t kContainersMax = 100'000;  // of a workspace that is deleted
 
 // Every workspace here is of the kind "default"; hubs and projects are not made.
 bool wants_our_kind(const Call& call) {
@@ -64,6 +66,37 @@ void put(Context& context, const SharedCall& call) {
                    });
 }
 
+// The container of an asset of the workspace that has one of its own: code, or what was uploaded for it; "".
+Result<std::string> container_of_asset(const std::string& workspace, const Asset& asset) {
+    LAVANT_TRY(const Json body, wire::parse_json(asset.body));
+    std::string place = body["codeUri"].string();
+    for (const Json* uri : {&body["dataUri"], &body["modelUri"], &body["build"]["contextUri"]})
+        if (uri->is_string() && uri->text().find("/storage/") != std::string_view::npos)
+            place = parse_storage_url(uri->text()).value_or("");
+    const std::string container = place.substr(0, place.find('/'));
+    const bool own = workspace_of_code(container) == workspace || workspace_of_upload(container) == workspace;
+    return own ? container : "";
+}
+
+Result<void> add_asset_containers(Context& context, const std::string& workspace,
+                                  std::vector<std::string>& containers) {
+    for (const AssetKind& kind : asset_kinds()) {
+        ports::AssetQuery query{
+            .workspace = workspace, .kind = kind.name, .name = {}, .archived = std::nullopt};
+        query.limit = ports::kRowsPerQuery;
+        while (containers.size() < kContainersMax) {
+            LAVANT_TRY(const auto assets, context.ports.reader.list_assets(query));
+            for (const Asset& asset : assets) {
+                LAVANT_TRY(std::string container, container_of_asset(workspace, asset));
+                if (!container.empty()) containers.push_back(std::move(container));
+            }
+            if (std::ssize(assets) < query.limit) break;
+            query.offset += query.limit;
+        }
+    }
+    return {};
+}
+
 struct Deletion {
     plane::DeleteWorkspace event;
     std::vector<std::string> computes;
@@ -92,19 +125,8 @@ Result<Deletion> plan_deletion(Context& context, const Call& call) {
     plan.event.workspace = found->key;
     plan.event.row = workspace_row(gone, row->row_version, context.ports.clock.now());
     plan.event.who = call.caller.user;
-    plan.event.containers = app::own_containers(found->key);
-    ports::AssetQuery query{.workspace = found->key, .kind = "codes", .name = {}, .archived = std::nullopt};
-    query.limit = ports::kRowsPerQuery;
-    while (plan.event.containers.size() < kContainersMax) {
-        LAVANT_TRY(const auto codes, context.ports.reader.list_assets(query));
-        for (const Asset& code : codes) {
-            LAVANT_TRY(const Json body, wire::parse_json(code.body));
-            const std::string uri = body["codeUri"].string();
-            if (uri.starts_with("code-")) plan.event.containers.push_back(uri.substr(0, uri.find('/')));
-        }
-        if (std::ssize(codes) < query.limit) break;
-        query.offset += query.limit;
-    }
+    LAVANT_TRY(plan.event.containers, app::list_containers(context.ports.reader, found->key));
+    LAVANT_TRY_VOID(add_asset_containers(context, found->key, plan.event.containers));
     return plan;
 }
 
@@ -130,6 +152,7 @@ void remove_computes_then(Context& context, const SharedCall& call, std::shared_
     }
     post(context, call, plan->event, [&context, call](const plane::Answer&) {
         context.workspaces.forget(workspace_of(*call));
+        context.container_places.clear();
         call->respond(accepted(context, *call));
     });
 }

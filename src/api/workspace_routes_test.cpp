@@ -178,6 +178,12 @@ TEST_F(HistoryRoutes, ShowsTheSdkOneLookBeforeTheEndSoThatItPrintsTheLog) {
     EXPECT_EQ(look({}), "Completed");
     EXPECT_EQ(look(sdk_), "Finalizing");
     EXPECT_EQ(look(sdk_), "Completed");
+    // A job of the same name, made later or elsewhere, is another one.
+    ASSERT_EQ(with.call({"DELETE", kWs + "/jobs/a1", "", {}}).status / 100, 2);
+    with.add_job("a1", JobStatus::Running);
+    with.set_status("a1", JobStatus::Completed);
+    with.clock.at += 10s;
+    EXPECT_EQ(look(sdk_), "Finalizing");
 }
 
 TEST_F(HistoryRoutes, ResolvesNamedOutputsInTheSpellingOfEachRelease) {

@@ -96,14 +96,17 @@ Result<std::vector<AssetWrite>> first_assets(const std::string& key, Instant now
 
 Result<std::optional<Workspace>> Workspaces::find(const WorkspaceName& name) {
     const std::string row_name = app::row_name_of(name);
+    std::uint64_t generation = 0;
     {
         const std::lock_guard lock(mutex_);
         if (const auto known = known_.find(row_name); known != known_.end()) return known->second;
+        generation = generation_;
     }
     LAVANT_TRY(const auto row, ports_.reader.find_asset({"", app::kWorkspaceKind, row_name, ""}));
     if (!row) return std::nullopt;
     LAVANT_TRY(Workspace workspace, parse_workspace(*row));
     const std::lock_guard lock(mutex_);
+    if (generation != generation_) return workspace;  // a row has changed meanwhile, perhaps this one
     if (known_.size() >= kKnownMax) known_.clear();
     known_[row_name] = workspace;
     return workspace;
@@ -156,6 +159,7 @@ void Workspaces::made(const WorkspaceName& name, const Result<Workspace>& worksp
     {
         const std::lock_guard lock(mutex_);
         known_.erase(app::row_name_of(name));
+        ++generation_;
         const auto found = making_.find(app::row_name_of(name));
         if (found == making_.end()) return;
         waiting = std::move(found->second);
@@ -167,6 +171,7 @@ void Workspaces::made(const WorkspaceName& name, const Result<Workspace>& worksp
 void Workspaces::forget(const WorkspaceName& name) {
     const std::lock_guard lock(mutex_);
     known_.erase(app::row_name_of(name));
+    ++generation_;
 }
 
 }  // namespace lavant::api

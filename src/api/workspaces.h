@@ -2,6 +2,7 @@
 // Which workspace a request is about. Every workspace has a key, under which its jobs, assets and computes
 // are stored; names are found here, and made where the server is set to make what an owner names.
 
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -71,6 +72,7 @@ class Workspaces {
     WorkspacePorts ports_;
     std::mutex mutex_;  // guards what follows
     std::unordered_map<std::string, Workspace> known_;
+    std::uint64_t generation_ = 0;  // counts what was forgotten
     std::unordered_map<std::string, std::vector<Made>> making_;
 };
 
