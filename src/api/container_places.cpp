@@ -14,6 +14,8 @@ Result<std::optional<ContainerPlace>> find_container_place(Context& context, con
     if (const auto workspace = workspace_of_code(container))
         return ContainerPlace{*workspace, kBlobDatastore};
     if (auto known = context.container_places.find(container)) return known;
+    // What is not there is nobody's: no reason to look through all workspaces for it.
+    if (!context.ports.blobs.has_container(container)) return std::nullopt;
     LAVANT_TRY(const auto workspaces, context.workspaces.list());
     for (const Workspace& workspace : workspaces) {
         LAVANT_TRY(const auto datastores, list_datastores(context, workspace.key));
