@@ -13,8 +13,11 @@ namespace {
 using ports::HttpResponse;
 using wire::Json;
 
-// A list that has to be sorted or searched is read as a whole; above this it has to be narrowed.
+// A list that has to be sorted or searched is read as a whole, piece by piece; above this it has to be
+// narrowed.
 constexpr std::size_t kSearchedRows = 100'000;
+constexpr std::size_t kSearchedBytes = 1U << 30;
+constexpr int kRowsAtOnce = 250;  // of a search: a row may have a mebibyte
 
 Result<std::int64_t> count_of(const Call& call, const char* name) {
     const auto text = call.request.query_value(name);
@@ -122,22 +125,43 @@ bool passes(const Asset& asset, const std::vector<Filter>& filters) {
            });
 }
 
-Result<std::vector<Asset>> read_all(Context& context, ports::AssetQuery query,
-                                    const std::vector<Filter>& filters) {
+// Leaves the first `wanted`, in order.
+void keep_first(std::vector<Asset>& assets, const Order& order, std::size_t wanted) {
+    sort_assets(assets, order);
+    if (assets.size() > wanted) assets.resize(wanted);
+    // Back to the order in which rows come, so that more can be added behind.
+    if (order.by == By::Created && order.ascending) std::ranges::reverse(assets);
+}
+
+// The first `wanted` rows that pass, in order. Looks at what there is, keeps no more than about twice that.
+Result<std::vector<Asset>> search(Context& context, ports::AssetQuery query,
+                                  const std::vector<Filter>& filters, const Order& order,
+                                  std::size_t wanted) {
+    const bool as_they_come = order.by == By::Created && !order.ascending;
     std::vector<Asset> found;
-    query.limit = ports::kRowsPerQuery;
+    std::size_t rows_seen = 0;
+    std::size_t bytes_seen = 0;
+    query.limit = kRowsAtOnce;
     for (query.offset = 0;; query.offset += query.limit) {
         LAVANT_TRY(auto rows, context.ports.reader.list_assets(query));
         const bool last = rows.size() < static_cast<std::size_t>(query.limit);
-        for (Asset& row : rows)
+        for (Asset& row : rows) {
+            ++rows_seen;
+            bytes_seen += row.body.size();
             if (passes(row, filters)) found.push_back(std::move(row));
-        if (last) return found;
-        if (found.size() > kSearchedRows)
+        }
+        if (last || (as_they_come && found.size() >= wanted)) break;
+        if (found.size() >= 2 * wanted) keep_first(found, order, wanted);
+        if (rows_seen >= kSearchedRows || bytes_seen >= kSearchedBytes)
             return fail(ErrorCode::InvalidArgument,
-                        "more than " + std::to_string(kSearchedRows) +
-                            " rows would have to be sorted; ask for one name, or in the order "
-                            "`createdtime desc`");
+                        "more than " + std::to_string(kSearchedRows) + " rows or " +
+                            std::to_string(kSearchedBytes >> 20U) +
+                            " MiB would have to be searched; ask for one name, or for all of them in the "
+                            "order `createdtime desc`");
     }
+    sort_assets(found, order);
+    if (found.size() > wanted) found.resize(wanted);
+    return found;
 }
 
 // The rows of the page, and one more if there is a next one.
@@ -150,12 +174,12 @@ Result<std::vector<Asset>> read_rows(Context& context, ports::AssetQuery query, 
         query.limit = static_cast<int>(page.rows()) + 1;
         return context.ports.reader.list_assets(query);
     }
-    LAVANT_TRY(auto all, read_all(context, std::move(query), filters));
-    sort_assets(all, order);
-    const auto from = std::min<std::size_t>(static_cast<std::size_t>(page.skip), all.size());
-    const auto to = std::min<std::size_t>(from + page.rows() + 1, all.size());
-    return std::vector<Asset>(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(from)),
-                              std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(to)));
+    // No more can be searched, so no more can be skipped.
+    const auto skip = static_cast<std::size_t>(std::min<std::int64_t>(page.skip, kSearchedRows));
+    LAVANT_TRY(auto all, search(context, std::move(query), filters, order, skip + page.rows() + 1));
+    const auto from = std::min(skip, all.size());
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(from));
+    return all;
 }
 
 bool is_paging(std::string_view pair) {
@@ -196,6 +220,10 @@ std::string link_to_next(const Context& context, const Call& call, const Page& p
         if (!pair.empty() && !is_paging(pair)) (link += pair) += '&';
     if (page.top != 0) link += "%24top=" + std::to_string(page.top - rows) + "&";
     return link + "%24skip=" + std::to_string(page.skip + rows);
+}
+
+bool is_search(const Call& call) {
+    return !filters_of(call).empty() || call.request.query_value("$orderBy").has_value();
 }
 
 Result<HttpResponse> list_assets(const AssetKind& kind, Context& context, const Call& call) {

@@ -13,6 +13,9 @@ namespace lavant::api {
 [[nodiscard]] Result<ports::HttpResponse> list_assets(const AssetKind& kind, Context& context,
                                                       const Call& call);
 
+// Whether such a list may have to look at every row: then it keeps a thread busy.
+bool is_search(const Call& call);
+
 // Which of the rows that can be archived, disabled or the like a list is about, by a word of the query.
 struct ViewWords {
     std::string_view name;  // of the query's parameter

@@ -37,6 +37,33 @@ class AssetLists : public testing::Test {
 };
 using Names = std::vector<std::string>;
 
+TEST_F(AssetLists, SearchesLookAtAllAndKeepFew) {
+    for (int i = 0; i < 700; ++i)
+        world_.write({{{.key = {kDefaultWorkspace, "models", "m", std::to_string(i)},
+                        .body = R"({"tags":{"third":")" + std::to_string(i % 3) + R"("}})",
+                        .created_at = from_micros(i),
+                        .modified_at = from_micros(1000 - i)},
+                       0}});
+    const int before = world_.ran_slowly;
+    for (const auto& [query, first, second] : {std::tuple{"?$orderBy=version", "0", "100"},
+                                               {"?$orderBy=version%20desc", "699", "599"},
+                                               {"?$orderBy=createdtime%20asc", "0", "100"},
+                                               {"?$orderBy=modifiedtime", "699", "599"},
+                                               {"?tags=third=1", "697", "397"},
+                                               {"?tags=third=1&$orderBy=version", "1", "301"}}) {
+        const Names page = versions(query);
+        ASSERT_EQ(page.size(), 100U) << query;
+        EXPECT_EQ(page.front(), first) << query;
+        const Names next = versions(std::string(query) + "&$skip=100");
+        ASSERT_FALSE(next.empty()) << query;
+        EXPECT_EQ(next.front(), second) << query;
+    }
+    EXPECT_EQ(world_.ran_slowly - before, 12) << "no I/O thread is kept busy";
+    EXPECT_EQ(versions("?tags=third=1&$skip=200").size(), 33U);
+    EXPECT_EQ(versions("?$skip=200").size(), 100U);
+    EXPECT_EQ(world_.ran_slowly - before, 13);
+}
+
 TEST_F(AssetLists, AreInTheOrderThatIsAskedFor) {
     for (const char* version : {"10", "9", "two", "1"}) add("m", version);
     add("m", "10", R"(,"tags":{"a":"b"})");

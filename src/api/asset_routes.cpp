@@ -119,12 +119,19 @@ void add_asset_routes(Router& router, Context& context) {
         };
         const std::string all = std::string(kWorkspacePattern) + "/" + kind.name;
         const std::string versions = all + "/{name}/versions";
-        router.add("GET", versions, now(Need::Reader, list));
+        const Route listing{Need::Reader, [&kind, &context](const SharedCall& call) {
+                                const auto answer = [&kind, &context, call] {
+                                    const Result<HttpResponse> listed = list(kind, context, *call);
+                                    call->respond(listed ? *listed : error_response(listed.error()));
+                                };
+                                is_search(*call) ? run_slowly(context, answer) : answer();
+                            }};
+        router.add("GET", versions, listing);
         router.add("GET", versions + "/{version}", now(Need::Reader, get_version));
         router.add("PUT", versions + "/{version}", later(put_version));
         router.add("DELETE", versions + "/{version}", later(delete_version));
         router.add("POST", versions + "/{version}/startPendingUpload", now(Need::Contributor, start_upload));
-        router.add("GET", all, now(Need::Reader, list));
+        router.add("GET", all, listing);
         router.add("DELETE", all + "/{name}", later(delete_container));
         if (!kind.has_containers) continue;
         router.add("GET", all + "/{name}", now(Need::Reader, get_container));

@@ -234,7 +234,9 @@ Result<VersionPut> plan_put(const AssetKind& kind, Context& context, const Call&
     AssetWrite write;
     write.asset = *existing;
     write.asset.archived = archived;
-    write.asset.body = merge_asset(kind, stored, wanted).dump();
+    const Json merged = merge_asset(kind, stored, wanted);
+    LAVANT_TRY_VOID(check_size(merged));
+    write.asset.body = merged.dump();
     write.expected = existing->row_version;
     plan.changes = !(write.asset == *existing);
     if (plan.changes) write.asset.modified_at = context.ports.clock.now();
@@ -289,7 +291,6 @@ Result<AssetWrite> plan_container(const AssetKind& kind, Context& context, const
         if (!sent[field].is_null() && !sent[field].is_object())
             return fail(ErrorCode::InvalidArgument,
                         std::string("properties.") + field + " must be an object");
-    LAVANT_TRY_VOID(check_size(sent));
     AssetWrite write;
     write.asset.key = key_of(kind, call);
     write.expected = 0;
@@ -307,6 +308,7 @@ Result<AssetWrite> plan_container(const AssetKind& kind, Context& context, const
         if (member.key != "latestVersion" && member.key != "nextVersion" && member.key != "isArchived" &&
             member.key != "provisioningState" && !member.value.is_null())
             body.set(member.key, member.value);
+    LAVANT_TRY_VOID(check_size(body));  // not only what was sent: edits add up
     write.asset.body = body.dump();
     write.asset.archived = sent["isArchived"].boolean();
     write.asset.modified_at = context.ports.clock.now();

@@ -66,6 +66,21 @@ TEST_F(AssetWrites, NoVersionIsLostFromTheCount) {
     EXPECT_EQ(get("/data/d").get("properties.nextVersion").text(), "10");
 }
 
+TEST_F(AssetWrites, WhatAddsUpIsLimitedAsAWhole) {
+    const std::string half = "\"" + std::string(600U << 10, 'x') + "\"";
+    ASSERT_EQ(put_data("1", "a").status, 201);
+    const auto with = [](const std::string& more) {
+        return R"({"dataType":"uri_file","dataUri":"azureml://datastores/b/paths/a",)" + more + "}";
+    };
+    const std::string tags = R"("tags":{"a":)" + half + "}";
+    const std::string own = R"("properties":{"a":)" + half + "}";
+    EXPECT_EQ(put("/data/d/versions/1", with(tags)).status, 200);
+    EXPECT_EQ(put("/data/d/versions/1", with(own)).status, 400);
+    EXPECT_EQ(put("/data/d", "{" + tags + "}").status, 200);
+    EXPECT_EQ(put("/data/d", "{" + own + "}").status, 400);
+    EXPECT_EQ(put("/data/d", R"({"tags":{"a":"1"}})").status, 200) << "less is always possible";
+}
+
 TEST_F(AssetWrites, GiveUpAgainstSomebodyWhoNeverStops) {
     ASSERT_EQ(put_data("1", "a").status, 201);
     int tag = 0;

@@ -43,6 +43,27 @@ Result<void> check_bearer(Context& context, const Caller& caller, const std::str
 
 }  // namespace
 
+StorageResult<std::optional<Caller>> check_account_credential(Context& context,
+                                                              const ports::HttpRequest& request) {
+    const std::string_view authorization = request.header("Authorization");
+    if (request.query.find("sig=") != std::string::npos || is_shared_key(authorization)) return std::nullopt;
+    Result<Caller> caller = context.access.check_authorization(authorization, request.peer);
+    if (!caller) return refuse(caller.error());
+    return std::optional(std::move(*caller));
+}
+
+StorageResult<void> may_list_container(Context& context, const ports::HttpRequest& request,
+                                       const std::optional<Caller>& caller, const std::string& container) {
+    if (!caller) {
+        LAVANT_TRY([[maybe_unused]] const BlobGrant grant,
+                   check_blob_access(context, request, container, ""));
+        return {};
+    }
+    if (const auto permitted = check_bearer(context, *caller, container, false); !permitted)
+        return refuse(permitted.error());
+    return {};
+}
+
 StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRequest& request,
                                            const std::string& container, const std::string& blob) {
     const Instant now = context.ports.clock.now();

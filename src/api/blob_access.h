@@ -17,6 +17,15 @@ struct BlobGrant {
     bool is_key = false;                          // the account's key was used
 };
 
+// Looks at the credential of a request about the account, once. nullopt: it is a signature or a key, which
+// say something about a container only. An error where there is none, or a wrong one.
+[[nodiscard]] StorageResult<std::optional<Caller>> check_account_credential(
+    Context& context, const ports::HttpRequest& request);
+// Whether a container of the account may be listed with that credential.
+[[nodiscard]] StorageResult<void> may_list_container(Context& context, const ports::HttpRequest& request,
+                                                     const std::optional<Caller>& caller,
+                                                     const std::string& container);
+
 // `container` and `blob` as in the path; "" for requests about the account.
 [[nodiscard]] StorageResult<BlobGrant> check_blob_access(Context& context, const ports::HttpRequest& request,
                                                          const std::string& container,

@@ -57,6 +57,34 @@ HttpResponse about_container(const BlobCall& call) {
     return response;
 }
 
+// Only those that the caller's credential opens are listed.
+HttpResponse list_account(Context& context, const ports::HttpRequest& request) {
+    const auto caller = check_account_credential(context, request);
+    if (!caller) return storage_error(caller.error().status, caller.error().code, caller.error().message);
+    const auto containers = list_containers(context);
+    if (!containers) return storage_error(containers.error());
+    const std::string prefix = request.query_value("prefix").value_or("");
+    std::vector<std::string> visible;
+    StorageRefusal why{401, "NoAuthenticationInformation", "the request has no credential for this account"};
+    bool opens_any = false;
+    for (const std::string& container : *containers) {
+        // A credential for the account is one for a container, and says nothing of which.
+        const auto may = may_list_container(context, request, *caller, container);
+        if (!may) {
+            why = may.error();
+            continue;
+        }
+        opens_any = true;
+        if (container.starts_with(prefix)) visible.push_back(container);
+    }
+    if (!opens_any) return storage_error(why.status, why.code, why.message);
+    HttpResponse response;
+    response.headers = {{"Content-Type", "application/xml"}};
+    response.body = render_container_list(origin_of(context, request) + "/storage/" + kStorageAccount + "/",
+                                          prefix, visible);
+    return response;
+}
+
 }  // namespace
 
 void read_container(Context& context, const SharedBlobCall& call) {
@@ -81,7 +109,6 @@ void write_container(Context& context, const SharedBlobCall& call) {
                          "FOLDER, lavant datastore delete --name NAME"));
 }
 
-// Only those that the caller's credential opens are listed.
 void read_account(Context& context, const SharedCall& call) {
     const ports::HttpRequest& request = call->request;
     const std::string comp = request.query_value("comp").value_or("");
@@ -96,25 +123,8 @@ void read_account(Context& context, const SharedCall& call) {
     if (comp != "list" || request.method != "GET")
         return finish(*call, storage_error(400, "UnsupportedQueryParameter",
                                            "of the account there is a list of its containers: ?comp=list"));
-    const auto containers = list_containers(context);
-    if (!containers) return finish(*call, storage_error(containers.error()));
-    const std::string prefix = request.query_value("prefix").value_or("");
-    std::vector<std::string> visible;
-    StorageRefusal why{401, "NoAuthenticationInformation", "the request has no credential for this account"};
-    for (const std::string& container : *containers) {
-        // A credential for the account is one for a container, and says nothing of which.
-        const auto may = check_blob_access(context, request, container, "");
-        if (!may) why = may.error();
-        if (may && container.starts_with(prefix)) visible.push_back(container);
-        if (may) why.status = 0;
-        if (!may && why.status != 0) continue;
-    }
-    if (visible.empty() && why.status != 0)
-        return finish(*call, storage_error(why.status, why.code, why.message));
-    response.headers = {{"Content-Type", "application/xml"}};
-    response.body = render_container_list(origin_of(context, request) + "/storage/" + kStorageAccount + "/",
-                                          prefix, visible);
-    finish(*call, std::move(response));
+    // However many workspaces there are, each has to be looked at.
+    run_slowly(context, [&context, call] { finish(*call, list_account(context, call->request)); });
 }
 
 }  // namespace lavant::api

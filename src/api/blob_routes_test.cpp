@@ -231,6 +231,31 @@ TEST_F(BlobRoutes, WhatTakesLongKeepsNoIoThreadBusy) {
     EXPECT_EQ(slow("DELETE", "/b", {}), 1);
 }
 
+TEST_F(BlobRoutes, TheAccountLooksAtACredentialOnce) {
+    const auto listed = [&](const std::string& authorization) {
+        return world_.call({"GET", "/storage/acct?comp=list", "", {{"Authorization", authorization}}});
+    };
+    const auto owners = listed("Bearer " + world_.owner_key);
+    EXPECT_EQ(owners.status, 200) << owners.body;
+    EXPECT_NE(owners.body.find("<Name>azureml-blobstore</Name>"), std::string::npos) << owners.body;
+    EXPECT_EQ(world_.call({"GET", "/storage/acct?comp=list&prefix=none", "", {}}).status, 200);
+    EXPECT_EQ(world_.call({"GET", "/storage/acct?comp=list", "", {}, false}).status, 401);
+    EXPECT_EQ(world_.call({"GET", "/storage/acct?comp=list&" + sas_ + "x", "", {}, false}).status, 403);
+    EXPECT_EQ(world_.call({"GET", "/storage/acct?comp=list&" + sas_, "", {}, false}).status, 200);
+    // However many containers there are, a wrong key is one wrong try: the address may go on.
+    for (int i = 0; i < 10; ++i)
+        ASSERT_EQ(world_.call({"PUT",
+                               kWs + "/datastores/d" + std::to_string(i),
+                               R"({"properties":{"datastoreType":"AzureBlob","accountName":"a",)"
+                               R"("containerName":"c","credentials":{"credentialsType":"None"}}})",
+                               {}})
+                          .status /
+                      100,
+                  2);
+    EXPECT_EQ(listed("Bearer lvk_wrong").status, 401);
+    EXPECT_EQ(listed("Bearer " + world_.owner_key).status, 200);
+}
+
 TEST_F(BlobRoutes, ListsWithPrefixDelimiterAndMarker) {
     for (const char* name : {"d/a", "d/b", "d/e/f", "x%26y"})
         ASSERT_EQ(put(std::string("/") + name, "1").status, 201) << name;

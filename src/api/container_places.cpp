@@ -17,6 +17,8 @@ Result<std::optional<ContainerPlace>> find_container_place(Context& context, con
         return ContainerPlace{*workspace, kBlobDatastore};
     if (auto known = context.container_places.find(container)) return known;
     const std::uint64_t generation = context.container_places.generation();
+    // What is not there is nobody's: no reason to look through all workspaces for it.
+    if (!context.ports.blobs.has_container(container)) return std::nullopt;
     LAVANT_TRY(const auto workspaces, context.workspaces.list());
     for (const Workspace& workspace : workspaces) {
         LAVANT_TRY(const auto datastores, list_datastores(context, workspace.key));

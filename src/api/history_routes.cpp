@@ -29,6 +29,8 @@ constexpr Duration kStreamableFor = std::chrono::minutes(10);
 constexpr std::size_t kSeenMax = 4096;
 constexpr std::size_t kOutputsPerAsk = 1000;
 constexpr int kLogFilesMax = 1000;
+constexpr std::size_t kTagsMax = 1000;              // of a run: edits add up
+constexpr std::size_t kWordsBytesMax = 256U << 10;  // its tags, description and display name together
 constexpr std::string_view kOutputIdPrefix = "azureml://jobs/";
 
 // azure-ai-ml prints a log only between two looks that say the job goes on. The first look at a job that
@@ -253,6 +255,16 @@ Result<HttpResponse> service_instances(Context& context, const Call& call) {
     return json_response(200, Json::object({{"instances", std::move(instances)}}));
 }
 
+Result<void> check_words(const JobMeta& meta) {
+    std::size_t bytes = meta.display_name.size() + meta.description.size();
+    for (const auto& [key, value] : meta.tags) bytes += key.size() + value.size();
+    if (meta.tags.size() <= kTagsMax && bytes <= kWordsBytesMax) return {};
+    return fail(ErrorCode::InvalidArgument, "a run has at most " + std::to_string(kTagsMax) +
+                                                " tags, and with its description and display name at most " +
+                                                std::to_string(kWordsBytesMax >> 10U) +
+                                                " KiB of them; keep large values in a file of the job");
+}
+
 Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
     LAVANT_TRY(const Json patch, wire::parse_json(call.request.body));
     LAVANT_TRY(const Job job, load_job(context, call.workspace, call.param("name")));
@@ -264,6 +276,8 @@ Result<plane::EditJob> plan_edit(Context& context, const Call& call) {
     if (patch["description"].is_string()) edit.meta.description = patch["description"].string();
     if (patch["hidden"].is_boolean()) edit.meta.archived = patch["hidden"].boolean();
     for (const Json::Member& tag : patch["tags"].members()) edit.meta.tags[tag.key] = tag.value.scalar_text();
+    if (patch["displayName"].is_string() || patch["description"].is_string() || patch["tags"].size() > 0)
+        LAVANT_TRY_VOID(check_words(edit.meta));
     if (patch["properties"].size() > 0) {
         edit.properties = with_own_properties(job.body.properties, patch["properties"]);
         if (edit.properties->size() > limits::kJsonBytes)

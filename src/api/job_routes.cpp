@@ -105,25 +105,34 @@ std::string next_link(const Context& context, const Call& call, std::int64_t bef
     return link + "%24skip=" + std::to_string(before);
 }
 
-constexpr int kScheduledLookedAt = 10'000;
+constexpr int kScheduledLookedAt = 2'000;  // for one page; the next goes on from there
+constexpr int kScheduledAtOnce = 500;
 
-Result<std::vector<Job>> list_scheduled(Context& context, ports::JobQuery query,
-                                        const std::string& schedule) {
+struct ListedJobs {
+    std::vector<Job> jobs;
+    std::int64_t stopped_at = 0;  // the id of the last one looked at, where there are more; else 0
+};
+
+Result<ListedJobs> list_scheduled(Context& context, ports::JobQuery query, const std::string& schedule) {
     const auto wanted = static_cast<std::size_t>(query.limit);
-    query.limit = ports::kRowsPerQuery;
-    std::vector<Job> found;
-    int looked_at = 0;
-    while (found.size() < wanted && looked_at < kScheduledLookedAt) {
+    query.limit = kScheduledAtOnce;
+    ListedJobs found;
+    for (int looked_at = 0; looked_at < kScheduledLookedAt; looked_at += query.limit) {
         LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+        if (!jobs.empty()) query.before_id = jobs.back().head.id.value;
         for (Job& job : jobs) {
-            ++looked_at;
             const bool made = own_properties(job.body.properties)[kScheduleProperty].text() == schedule;
-            if (made && found.size() < wanted) found.push_back(std::move(job));
+            if (made && found.jobs.size() < wanted) found.jobs.push_back(std::move(job));
         }
-        if (std::ssize(jobs) < query.limit) break;
-        query.before_id = jobs.back().head.id.value;
+        if (std::ssize(jobs) < query.limit || found.jobs.size() == wanted) return found;
     }
+    found.stopped_at = query.before_id;
     return found;
+}
+
+Result<ListedJobs> list_all(Context& context, const ports::JobQuery& query) {
+    LAVANT_TRY(auto jobs, context.ports.reader.list_jobs(query));
+    return ListedJobs{std::move(jobs), 0};
 }
 
 Result<HttpResponse> list_jobs(Context& context, const Call& call) {
@@ -144,10 +153,13 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     const auto page = static_cast<std::size_t>(top == 0 ? limits::kListPage
                                                         : std::min<std::int64_t>(top, limits::kListPage));
     query.limit = static_cast<int>(page) + 1;  // one more tells whether there is a next page
-    LAVANT_TRY(auto jobs, schedule.empty() ? context.ports.reader.list_jobs(query)
-                                           : list_scheduled(context, query, schedule));
-    const bool more = jobs.size() > page && (top == 0 || top > static_cast<std::int64_t>(page));
-    if (jobs.size() > page) jobs.resize(page);
+    LAVANT_TRY(auto listed,
+               schedule.empty() ? list_all(context, query) : list_scheduled(context, query, schedule));
+    std::vector<Job>& jobs = listed.jobs;
+    const bool full = jobs.size() > page;
+    if (full) jobs.resize(page);
+    const std::int64_t left = top == 0 ? 0 : top - std::ssize(jobs);  // 0: all of them
+    const bool more = (full || listed.stopped_at != 0) && (top == 0 || left > 0);
     std::string body = R"({"value":[)";
     for (const Job& job : jobs) {
         if (body.back() != '[') body += ',';
@@ -156,8 +168,8 @@ Result<HttpResponse> list_jobs(Context& context, const Call& call) {
     body += ']';
     if (more)
         body +=
-            R"(,"nextLink":)" + json_quote(next_link(context, call, jobs.back().head.id.value,
-                                                     top == 0 ? 0 : top - static_cast<std::int64_t>(page)));
+            R"(,"nextLink":)" +
+            json_quote(next_link(context, call, full ? jobs.back().head.id.value : listed.stopped_at, left));
     return json_response(200, body + "}");
 }
 

@@ -288,5 +288,26 @@ TEST_F(JobRoutes, DeletesAJobThatHasEnded) {
     EXPECT_EQ(put("a1", job_body()).status, 201);
 }
 
+TEST_F(JobRoutes, JobsOfAScheduleAreFoundHoweverManyOthersCameSince) {
+    std::string body = job_body();
+    const std::string mark = R"("properties":{})";
+    body.replace(body.find(mark), mark.size(),
+                 R"("properties":{")" + std::string(kScheduleProperty) + R"(":"nightly"})");
+    ASSERT_EQ(put("old", body).status, 201);
+    for (int i = 0; i < 4'500; ++i) world_.add_job("other" + std::to_string(i), JobStatus::Completed);
+    ASSERT_EQ(put("young", body).status, 201);
+    std::vector<std::string> names;
+    int pages = 0;
+    std::string target = kWs + "/jobs?scheduleId=nightly";
+    for (; !target.empty() && pages < 20; ++pages) {
+        const Json page = parsed(world_.call({"GET", target, "", {}}).body);
+        for (const Json& job : page["value"].items()) names.push_back(job["name"].string());
+        const std::string next = page["nextLink"].is_null() ? "" : page["nextLink"].string();
+        target = next.empty() ? "" : next.substr(next.find("/subscriptions/"));
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"young", "old"}));
+    EXPECT_EQ(pages, 3);
+}
+
 }  // namespace
 }  // namespace lavant::api

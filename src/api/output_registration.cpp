@@ -1,11 +1,11 @@
 #include "api/output_registration.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "api/asset_names.h"
 #include "api/asset_view.h"
+#include "app/job_warning.h"
 #include "base/log.h"
 #include "wire/json.h"
 #include "wire/messages.h"
@@ -15,13 +15,34 @@ namespace {
 
 using wire::Json;
 
-// As it will be after the batch.
+constexpr int kVersionsTried = 1000;
+
+// As it will be after the batch, in which the commit refuses what expects something else than is there.
 Result<std::optional<Asset>> find_now(ports::Reader& reader, const WriteBatch& writes, const AssetKey& key) {
-    const auto pending = std::find_if(writes.assets.rbegin(), writes.assets.rend(),
-                                      [&](const AssetWrite& write) { return write.asset.key == key; });
-    if (pending != writes.assets.rend())
-        return pending->remove ? std::nullopt : std::optional(pending->asset);
-    return reader.find_asset(key);
+    LAVANT_TRY(std::optional<Asset> now, reader.find_asset(key));
+    for (const AssetWrite& write : writes.assets) {
+        if (write.asset.key != key) continue;
+        const std::int64_t there = now ? now->row_version : 0;
+        if (write.expected && *write.expected != there) continue;
+        now = write.remove ? std::nullopt : std::optional(write.asset);
+        if (now) now->row_version = there + 1;
+    }
+    return now;
+}
+
+// The version that an output becomes: the one that was asked for, else the next that is free. nullopt: taken.
+Result<std::optional<std::string>> free_version(ports::Reader& reader, const WriteBatch& writes, AssetKey key,
+                                                const std::string& asked, const std::string& container) {
+    LAVANT_TRY(Json body, wire::parse_json(container));
+    for (int tried = 0; tried < kVersionsTried; ++tried) {
+        key.version = asked.empty() ? body["nextVersion"].text() : asked;
+        if (key.version.empty()) key.version = "1";
+        LAVANT_TRY(const auto taken, find_now(reader, writes, key));
+        if (!taken) return key.version;
+        if (!asked.empty()) break;
+        LAVANT_TRY(body, advance_container(body.dump(), key.version));
+    }
+    return std::nullopt;
 }
 
 std::string long_uri(const Launch& launch, const std::string& uri) {
@@ -50,21 +71,23 @@ Result<void> register_output(ports::Reader& reader, const JobHead& job, const La
     AssetWrite container;
     container.asset.key = {job.workspace, kind, output.asset_name, ""};
     LAVANT_TRY(const auto existing, find_now(reader, writes, container.asset.key));
-    Json body = Json::object({{"nextVersion", "1"}});
-    if (existing) {
-        container.asset = *existing;
-        LAVANT_TRY(body, wire::parse_json(existing->body));
-    }
+    if (existing) container.asset = *existing;
+    container.expected = existing ? existing->row_version : 0;
     const Instant now = job.ended_at.value_or(job.submitted_at);
-    AssetWrite version;
-    version.asset.key = {job.workspace, kind, output.asset_name,
-                         output.asset_version.empty() ? body["nextVersion"].string() : output.asset_version};
-    LAVANT_TRY(const auto taken, find_now(reader, writes, version.asset.key));
-    if (taken) {  // Made since the job was submitted, which was refused otherwise.
-        log(Level::Warning, "output_not_registered",
-            {{"job", job.name}, {"asset", output.asset_name + ":" + version.asset.key.version}});
+    LAVANT_TRY(const auto free, free_version(reader, writes, container.asset.key, output.asset_version,
+                                             existing ? existing->body : "{}"));
+    if (!free) {  // Made since the job was submitted, which was refused otherwise.
+        const std::string asset =
+            output.asset_name + (output.asset_version.empty() ? "" : ":" + output.asset_version);
+        log(Level::Warning, "output_not_registered", {{"job", job.name}, {"asset", asset}});
+        app::warn_of(job,
+                     "output '" + output.name + "' did not become " + asset +
+                         ", which somebody made while the job ran",
+                     writes);
         return {};
     }
+    AssetWrite version;
+    version.asset.key = {job.workspace, kind, output.asset_name, *free};
     version.expected = 0;
     version.asset.body = body_of(launch, output, kind == "models").dump();
     LAVANT_TRY(const Json advanced,

@@ -227,6 +227,24 @@ TEST_F(HistoryRoutes, EditsByMergingAndArchives) {
     EXPECT_TRUE(parsed(get(run_ + "/serviceinstances/0"))["instances"].is_object());
 }
 
+TEST_F(HistoryRoutes, EditsAddUpOnlySoFar) {
+    const std::string path = "/history/v1.0" + kWs + "/experiments/Default/runs/a1";
+    const auto patch = [&](const std::string& body) { return world_.call({"PATCH", path, body, {}}).status; };
+    const auto tags = [](const std::string& prefix, int count) {
+        std::string body;
+        for (int i = 0; i < count; ++i)
+            body += (i > 0 ? ",\"" : "\"") + prefix + std::to_string(i) + "\":\"v\"";
+        return R"({"tags":{)" + body + "}}";
+    };
+    EXPECT_EQ(patch(tags("a", 500)), 200);
+    EXPECT_EQ(patch(tags("b", 600)), 400);
+    EXPECT_EQ(patch(tags("b", 400)), 200);
+    const std::string large(200U << 10, 'x');
+    EXPECT_EQ(patch(R"({"description":")" + large + "\"}"), 200);
+    EXPECT_EQ(patch(R"({"tags":{"one":")" + large + "\"}}"), 400);
+    EXPECT_EQ(patch(R"({"hidden":true})"), 200);
+}
+
 TEST(FirstRun, MakesTheOwnersKeyOnceAndInAPrivateFile) {
     TestWorld world;
     const FirstRunPorts ports{world.store, world.store, world.blobs(), world.crypto(), world.clock};

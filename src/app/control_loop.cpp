@@ -4,9 +4,11 @@
 #include <iterator>
 #include <utility>
 
+#include "app/job_warning.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "core/plane/verdict.h"
 
 namespace lavant::app {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::size_t kLaunchesKept = 4096;
 constexpr Duration kCensusEvery = std::chrono::seconds{1};
 constexpr Duration kRebuildPause = std::chrono::seconds{1};
+constexpr int kRegistrationTries = 5;  // of a failure that may pass
 
 }  // namespace
 
@@ -179,8 +182,23 @@ void ControlLoop::finish(plane::Outcome& outcome, const Result<std::vector<bool>
 Result<void> ControlLoop::register_outputs(plane::Outcome& outcome) {
     if (!ports_.register_outputs) return {};
     for (const JobHead& head : outcome.completed) {
-        LAVANT_TRY(const std::string launch, ports_.store.load_launch(head.id));
-        LAVANT_TRY_VOID(ports_.register_outputs(head, launch, outcome.writes));
+        const std::size_t assets = outcome.writes.assets.size();
+        const std::size_t lineage = outcome.writes.lineage.size();
+        const Result<void> registered = [&]() -> Result<void> {
+            LAVANT_TRY(const std::string launch, ports_.store.load_launch(head.id));
+            return ports_.register_outputs(head, launch, outcome.writes);
+        }();
+        // A row that cannot be read stays so: the job must not be kept from its end, nor all others with it.
+        if (!registered && plane::may_pass(registered.error().code) &&
+            ++registration_failures_[head.id] < kRegistrationTries)
+            return registered;
+        registration_failures_.erase(head.id);
+        if (registered) continue;
+        outcome.writes.assets.resize(assets);
+        outcome.writes.lineage.resize(lineage);
+        const std::string& why = registered.error().message;
+        log(Level::Error, "outputs_not_registered", {{"job", head.name}, {"message", why}});
+        warn_of(head, "its outputs did not become assets: " + why, outcome.writes);
     }
     return {};
 }

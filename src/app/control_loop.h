@@ -101,6 +101,7 @@ class ControlLoop {
     std::optional<Instant> tidy_at_;     // when there is nothing better to do
     Instant tidy_by_{};                  // whatever else there is to do
     Instant census_at_{};
+    std::map<JobId, int> registration_failures_;  // of jobs that are about to be Completed
     std::map<JobId, std::string> launches_;  // of jobs submitted lately, so that placing them reads nothing
 
     mutable std::mutex mutex_;  // guards what follows

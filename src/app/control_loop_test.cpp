@@ -15,7 +15,18 @@ namespace {
 class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::Clock {
  public:
     explicit Rig(Upkeep upkeep = {})
-        : loop(LoopPorts{store, *this, *this, *this, {}, {}}, settings(), upkeep) {
+        : loop(LoopPorts{store,
+                         *this,
+                         *this,
+                         *this,
+                         {},
+                         {},
+                         [this](const JobHead&, const std::string&, WriteBatch& writes) {
+                             writes.assets.push_back({{.key = {"w", "data", "out", "1"}, .body = "{}"}, 0});
+                             ++registrations;
+                             return registering;
+                         }},
+               settings(), upkeep) {
         configure_log({.least = Level::Silent});
         EXPECT_TRUE(loop.start(now_));
     }
@@ -30,6 +41,7 @@ class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::
         Job job;
         job.head.workspace = "w";
         job.head.name = name;
+        job.head.hooks = JobHooks{.registers_outputs = true};
         job.body.launch = "launch of " + name;
         const Pool pool{.workspace = "w",
                         .key = "p",
@@ -62,6 +74,8 @@ class Rig : public ports::AgentLinks, public ports::EffectRunner, public ports::
     std::vector<Result<Answer>> answers;
     bool committed_when_answered = false;
     int dropped = 0;
+    Result<void> registering;  // how registering outputs goes
+    int registrations = 0;
     Instant now_ = from_micros(1'000'000);
     ControlLoop loop;
 };
@@ -213,6 +227,56 @@ TEST(ControlLoop, TellsOfAJobThatHasEndedWhenItsNameIsUsedAgain) {
     ASSERT_EQ(rig.answers.size(), 2U);
     EXPECT_TRUE(rig.answers[1]->existed);
     EXPECT_EQ(rig.answers[1]->job->head.status, JobStatus::Canceled);
+}
+
+// The job of a rig, until its outputs are about to be registered.
+void finish_first_job(Rig& rig) {
+    ASSERT_TRUE(rig.submit("a"));
+    rig.settle();
+    rig.start_node();
+    for (const TaskPhase phase : {TaskPhase::Running, TaskPhase::Ended}) {
+        (void)rig.loop.post(
+            plane::TaskReported{{1}, 1, {.task = {{1}, 1, 0}, .phase = phase, .end = {.has_outputs = true}}});
+        rig.settle();
+    }
+    ASSERT_TRUE(std::holds_alternative<PublishOutputs>(rig.effects.back().effect));
+}
+
+TEST(ControlLoop, OutputsThatCannotBeRegisteredKeepNoJobFromItsEnd) {
+    const std::pair<ErrorCode, int> failures[] = {
+        {ErrorCode::InvalidArgument, 1},  // will not pass
+        {ErrorCode::Internal, 5},
+        {ErrorCode::NotFound, 5},
+    };
+    for (const auto& [code, tries] : failures) {
+        Rig rig;
+        rig.registering = fail(code, "the row is broken");
+        finish_first_job(rig);
+        for (int i = 0; i < 20 && rig.loop.plane().is_live("w", "a"); ++i) {
+            (void)rig.loop.post(plane::EffectDone{rig.effects.back().id});
+            rig.settle();
+        }
+        EXPECT_EQ(rig.registrations, tries);
+        const Job ended = rig.store.find_job("w", "a")->value();
+        EXPECT_EQ(ended.head.status, JobStatus::Completed);
+        EXPECT_NE(ended.head.warning.find("the row is broken"), std::string::npos) << ended.head.warning;
+        EXPECT_FALSE(*rig.store.find_asset({"w", "data", "out", "1"})) << "nothing half-done";
+        EXPECT_EQ(rig.loop.plane().rows(), *rig.store.load_live());
+    }
+}
+
+TEST(ControlLoop, OutputsAreRegisteredOnceAFailureHasPassed) {
+    Rig rig;
+    rig.registering = fail(ErrorCode::Unavailable, "not now");
+    finish_first_job(rig);
+    (void)rig.loop.post(plane::EffectDone{rig.effects.back().id});
+    rig.settle();
+    EXPECT_TRUE(rig.loop.plane().is_live("w", "a"));
+    rig.registering = {};
+    (void)rig.loop.post(plane::EffectDone{rig.effects.back().id});
+    rig.settle();
+    EXPECT_EQ(rig.store.find_job("w", "a")->value().head.warning, "");
+    EXPECT_TRUE(*rig.store.find_asset({"w", "data", "out", "1"}));
 }
 
 TEST(ControlLoop, TellsWhichAssetsWereWritten) {

@@ -14,6 +14,7 @@ namespace {
 constexpr int kNodeThreads = 4;
 constexpr int kWebThreads = 8;   // they wait for the most part
 constexpr int kFileThreads = 1;  // so that two runs of one effect follow each other
+constexpr int kTreeThreads = 1;  // likewise
 constexpr std::size_t kOverKept = 100'000;
 
 // Where a URL leads, with its port: what answers there is one receiver.
@@ -26,11 +27,16 @@ std::string receiver_of(std::string_view url) {
 }  // namespace
 
 PooledEffectRunner::PooledEffectRunner(EffectPorts ports)
-    : ports_(std::move(ports)), nodes_(kNodeThreads), files_(kFileThreads), web_(kWebThreads) {}
+    : ports_(std::move(ports)),
+      nodes_(kNodeThreads),
+      files_(kFileThreads),
+      trees_(kTreeThreads),
+      web_(kWebThreads) {}
 
 void PooledEffectRunner::stop() {
     nodes_.stop();
     files_.abandon();
+    trees_.abandon();
     web_.stop();
 }
 
@@ -74,7 +80,7 @@ Result<void> PooledEffectRunner::carry_out(const StartNode& effect, std::int64_t
 
 Executor& PooledEffectRunner::executor_of(const Effect& effect) {
     if (std::holds_alternative<StartNode>(effect) || std::holds_alternative<StopNode>(effect)) return nodes_;
-    return files_;
+    return std::holds_alternative<DropContainers>(effect) ? trees_ : files_;
 }
 
 Result<Containers> PooledEffectRunner::containers_of(const std::string& workspace) const {

@@ -53,6 +53,7 @@ class PooledEffectRunner final : public ports::EffectRunner {
     std::set<std::int64_t> over_;
     Executor nodes_;  // starting and stopping machines may take long
     Executor files_;
+    Executor trees_;    // the end of whole containers, which may take long: no job waits for it
     HostExecutor web_;  // webhooks: others may be slow, or dead
 };
 

@@ -190,6 +190,26 @@ TEST_F(EffectRunner, RemovesFilesOnceHoweverOftenItIsRun) {
     EXPECT_TRUE(has("azureml/a/model/of_a_new_job"));
 }
 
+TEST_F(EffectRunner, TheEndOfAWorkspaceKeepsNoJobWaiting) {
+    std::promise<void> gate;
+    std::shared_future<void> opened = gate.get_future().share();
+    std::promise<void> published;
+    // Its thread stays busy until the other one has told that it is done.
+    PooledEffectRunner runner(
+        {.nodes = nodes_, .blobs = *blobs_, .make_enrol_token = {}, .post = [&](const plane::Event& event) {
+             std::get<plane::EffectDone>(event).outbox == 1 ? opened.wait() : published.set_value();
+         }});
+    ASSERT_TRUE(blobs_->make_container("azureml-w2"));
+    put(".lavant-staging/5-2/data/model");
+    runner.run({1, DropContainers{"w2", {"azureml-w2"}}});
+    runner.run({2, PublishOutputs{.job = {5}, .workspace = kDefaultWorkspace, .name = "j", .attempt = 2}});
+    published.get_future().wait();
+    EXPECT_TRUE(has("data/model"));
+    gate.set_value();
+    runner.stop();
+    EXPECT_FALSE(blobs_->has_container("azureml-w2"));
+}
+
 TEST_F(EffectRunner, ADeadReceiverHoldsNobodyElseUpAndNoStop) {
     std::promise<void> gate;
     std::shared_future<void> opened = gate.get_future().share();
