@@ -5,10 +5,13 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "base/text.h"
 
@@ -16,6 +19,21 @@ namespace lavant::blobs {
 namespace {
 
 constexpr int kRacesMax = 16;
+constexpr std::size_t kOptionsBytesMax = 64U << 10;
+
+// What the kernel says of the ext4 file system below `fd`; "" where it does not say.
+std::string ext4_options(int fd) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) return {};
+    const std::string number =
+        std::to_string(major(status.st_dev)) + ":" + std::to_string(minor(status.st_dev));
+    std::string link(PATH_MAX, '\0');
+    const ssize_t size = ::readlink(("/sys/dev/block/" + number).c_str(), link.data(), link.size());
+    if (size <= 0) return {};
+    link.resize(static_cast<std::size_t>(size));
+    return read_file("/proc/fs/ext4/" + link.substr(link.rfind('/') + 1) + "/options", kOptionsBytesMax)
+        .value_or("");
+}
 
 }  // namespace
 
@@ -55,7 +73,14 @@ Fd open_beneath_by_walking(int root, const std::string& path, int flags, mode_t 
 bool syncs_in_order(int fd) {
     struct statfs about {};
     if (::fstatfs(fd, &about) != 0) return false;
-    return about.f_type == EXT4_SUPER_MAGIC || about.f_type == XFS_SUPER_MAGIC;
+    // ext2, ext3 and ext4 have one number, and ext4 need not have a journal.
+    if (about.f_type == EXT4_SUPER_MAGIC) return has_journal(ext4_options(fd));
+    return about.f_type == XFS_SUPER_MAGIC;
+}
+
+bool has_journal(std::string_view options) {
+    return std::ranges::any_of(split(options, '\n'),
+                               [](std::string_view option) { return option.starts_with("data="); });
 }
 
 Result<void> UnsyncedFolders::sync_last() {

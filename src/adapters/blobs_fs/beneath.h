@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -19,6 +20,8 @@ Fd open_beneath_by_walking(int root, const std::string& path, int flags, mode_t 
 // Whether a sync of one file or folder makes sure of everything done before it, as the journal of ext4 and
 // the log of xfs do: both commit in order. Elsewhere every folder with a new entry needs a sync of its own.
 bool syncs_in_order(int fd);
+// By the options that the kernel lists of a mounted ext4: with a journal they say how data gets there.
+bool has_journal(std::string_view ext4_options);
 
 // Folders that have got a new entry and must be synced before the entry is sure.
 class UnsyncedFolders {

@@ -54,6 +54,15 @@ TEST_P(Beneath, DoesNotClimbOut) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, Beneath, testing::Values(&open_beneath, &open_beneath_by_walking));
 
+TEST(SyncsInOrder, NeedsAJournal) {
+    EXPECT_TRUE(has_journal("rw\nbsddf\ndata=ordered\nbarrier\n"));
+    EXPECT_TRUE(has_journal("data=writeback"));
+    EXPECT_FALSE(has_journal("rw\nbsddf\nnojournal_checksum\nbarrier\nmetadata=1\n"));
+    EXPECT_FALSE(has_journal(""));
+    const Fd memory(::open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (memory) EXPECT_FALSE(syncs_in_order(memory.get()));
+}
+
 TEST(MakeFolders, MakesWhatIsMissingAndRefusesAFileInTheWay) {
     test::TemporaryFolder folder;
     const Fd root(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
