@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -89,8 +91,19 @@ Result<void> UnsyncedFolders::sync_last() {
     return {};
 }
 
+void UnsyncedFolders::take(UnsyncedFolders& others) {
+    for (Fd& folder : others.folders_) folders_.push_back(std::move(folder));
+    others.folders_.clear();
+}
+
 Result<void> UnsyncedFolders::sync() {
-    for (const Fd& folder : folders_) LAVANT_TRY_VOID(sync_fd(folder.get(), "folder"));
+    std::set<std::pair<dev_t, ino_t>> synced;
+    for (const Fd& folder : folders_) {
+        struct stat status {};
+        if (::fstat(folder.get(), &status) == 0 && !synced.emplace(status.st_dev, status.st_ino).second)
+            continue;
+        LAVANT_TRY_VOID(sync_fd(folder.get(), "folder"));
+    }
     folders_.clear();
     return {};
 }

@@ -27,7 +27,8 @@ bool has_journal(std::string_view ext4_options);
 class UnsyncedFolders {
  public:
     void add(Fd folder) { folders_.push_back(std::move(folder)); }
-    [[nodiscard]] Result<void> sync();
+    void take(UnsyncedFolders& others);      // those go here
+    [[nodiscard]] Result<void> sync();       // each folder once
     [[nodiscard]] Result<void> sync_last();  // the one added last, which is enough where syncs_in_order()
 
  private:

@@ -60,7 +60,8 @@ TEST(SyncsInOrder, NeedsAJournal) {
     EXPECT_FALSE(has_journal("rw\nbsddf\nnojournal_checksum\nbarrier\nmetadata=1\n"));
     EXPECT_FALSE(has_journal(""));
     const Fd memory(::open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (memory) EXPECT_FALSE(syncs_in_order(memory.get()));
+    ASSERT_TRUE(memory);
+    EXPECT_FALSE(syncs_in_order(memory.get()));
 }
 
 TEST(MakeFolders, MakesWhatIsMissingAndRefusesAFileInTheWay) {

@@ -109,23 +109,27 @@ void FsBlobStore::commit_round(std::vector<Waiting>& round) {
             one.pending = fail(synced.error());
     }
     std::map<dev_t, Waiting*> last;
+    blobs::UnsyncedFolders rest;  // of those that need a sync each; most blobs of a round share theirs
     for (Waiting& one : round) {
         if (!one.pending) continue;
         if (auto placed = place(*one.pending); !placed) {
             one.pending = fail(placed.error());
         } else if (one.pending->in_order) {
             last[one.pending->status.st_dev] = &one;
-        } else if (auto synced = one.pending->sync_folders(); !synced) {
-            unsettled_ = true;
-            one.pending = fail(synced.error());
+        } else {
+            rest.take(one.pending->unsynced);
         }
     }
     std::map<dev_t, Error> broken;
     for (const auto& [device, one] : last)
         if (auto synced = one->pending->sync_folders(); !synced) broken.emplace(device, synced.error());
+    const Result<void> rest_synced = rest.sync();
+    if (!rest_synced) unsettled_ = true;
     for (Waiting& one : round) {
         if (!one.pending) {
             one.done(fail(one.pending.error()));
+        } else if (!one.pending->in_order && !rest_synced) {
+            one.done(fail(rest_synced.error()));
         } else if (const auto found = broken.find(one.pending->status.st_dev); found != broken.end()) {
             unsettled_ = true;
             one.done(fail(found->second));
