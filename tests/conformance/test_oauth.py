@@ -109,7 +109,9 @@ def test_a_device_code_that_is_approved(trusting):
     thread.start()
     assert begun.wait(DEADLINE_S)
     assert requests.get(shown["uri"], verify=trusting.ca, timeout=DEADLINE_S).status_code == 200
-    approved = trusting.cli("login", "--approve", shown["code"].lower())
+    unasked = trusting.cli("login", "--approve", shown["code"])
+    assert unasked.returncode == 2 and "--yes" in unasked.stderr
+    approved = trusting.cli("login", "--approve", shown["code"].lower(), "--yes")
     assert approved.returncode == 0, approved.stderr
     assert "notebook" in approved.stderr
     thread.join(DEADLINE_S)
@@ -117,7 +119,7 @@ def test_a_device_code_that_is_approved(trusting):
     # The library asks for another resource without asking anybody: by its refresh token.
     other = credential.get_token("https://ml.azure.lavant/.default")
     assert checked(trusting, other.token, "https://ml.azure.lavant")
-    again = trusting.cli("login", "--approve", shown["code"])
+    again = trusting.cli("login", "--approve", shown["code"], "--yes")
     assert again.returncode == 5 and "no login waits" in again.stderr
 
 

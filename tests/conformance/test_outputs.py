@@ -50,7 +50,7 @@ def test_data_is_found_under_every_name(server, write_job, tmp_path):
         "d": {"type": "uri_file", "path": f"azureml://jobs/{made}/outputs/d/paths/x"},
         "e": {"type": "uri_file", "path": f"azureml://jobs/{made}/outputs/artifacts/paths/outputs/y"},
         "f": {"type": "uri_folder", "path": f"{BLOBS}/azureml/{made}/d/"},
-        "g": {"type": "uri_file", "path": "azureml://subscriptions/s/resourcegroups/g/workspaces/w/datastores/"
+        "g": {"type": "uri_file", "path": "azureml://subscriptions/00000000-0000-0000-0000-000000000001/resourcegroups/lavant/workspaces/default/datastores/"
                                           f"workspaceblobstore/paths/azureml/{made}/d/x"},
     }
     command = ("cat ${{inputs.a}}/x ${{inputs.b}}/x ${{inputs.c}}/x ${{inputs.d}} ${{inputs.e}} ${{inputs.f}}/x ${{inputs.g}}")

@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace lavant::test {
 namespace {
 
 constexpr std::size_t kFileBytesMax = 16U << 20;
+constexpr const char* kFacts = "user.lavant.facts";
 
 LossyDisk* watched = nullptr;
 
@@ -30,6 +32,19 @@ std::string bytes_of(const std::string& path) {
     auto bytes = read_file(path, kFileBytesMax);
     CHECK(bytes.has_value(), "the test's files can be read");
     return *std::move(bytes);
+}
+
+std::string facts_of(const std::string& path) {
+    std::array<char, 4096> facts{};
+    const ssize_t count = ::getxattr(path.c_str(), kFacts, facts.data(), facts.size());
+    return {facts.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+void write_facts(const Fd& file, const std::map<ino_t, std::string>& facts, ino_t inode) {
+    const auto found = facts.find(inode);
+    if (found == facts.end() || found->second.empty()) return;
+    CHECK(::fsetxattr(file.get(), kFacts, found->second.data(), found->second.size(), 0) == 0,
+          "the test's files can be described");
 }
 
 std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
@@ -73,11 +88,16 @@ void LossyDisk::begin_sync() {
 void LossyDisk::sync(int fd) {
     begin_sync();
     if (lies_) return;
-    if (kind_ == Kind::Ordered) durable_.folders = scan().folders;
+    if (kind_ == Kind::Ordered) {
+        Image now = scan();
+        durable_.folders = std::move(now.folders);
+        durable_.facts = std::move(now.facts);
+    }
     struct stat about {};
     CHECK(::fstat(fd, &about) == 0, "what is synced is open");
     if (!S_ISDIR(about.st_mode)) {
         durable_.files[about.st_ino] = bytes_of(path_of(fd));
+        durable_.facts[about.st_ino] = facts_of(path_of(fd));
     } else {
         keep_folder(path_of(fd), about.st_ino);
     }
@@ -115,6 +135,7 @@ void LossyDisk::scan_folder(const std::string& path, ino_t inode, Image& image) 
             scan_folder(below, found, image);
         } else {
             image.files[found] = bytes_of(below);
+            image.facts[found] = facts_of(below);
         }
     }
 }
@@ -146,6 +167,7 @@ void LossyDisk::write(const Image& image, ino_t folder, const std::string& into,
         const auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
         CHECK(file && write_all(file->get(), bytes == image.files.end() ? "" : bytes->second),
               "the test's files can be written");
+        write_facts(*file, image.facts, what.inode);
     }
 }
 
@@ -162,6 +184,8 @@ void LossyDisk::mix(const Image& before, const Image& now, std::uint64_t seed, I
             return !names.contains(entry.first) && happened(entry.second.inode);
         });
     }
+    for (const auto& [inode, facts] : now.facts)
+        if (happened(inode)) mixed.facts[inode] = facts;
     for (const auto& [inode, bytes] : now.files) {
         std::string& kept = mixed.files[inode];
         if (kept == bytes) continue;
@@ -191,6 +215,7 @@ void LossyDisk::put_back(const Image& image, ino_t folder, const std::string& in
         const auto file = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
         CHECK(file && write_all(file->get(), bytes == image.files.end() ? "" : bytes->second),
               "the test's files can be written");
+        write_facts(*file, image.facts, entry.inode);
         what.written[entry.inode] = true;
     }
 }
@@ -230,7 +255,7 @@ int __wrap_fstatfs(int fd, struct statfs* about) {
     const int code = __real_fstatfs(fd, about);
     const auto* disk = lavant::test::LossyDisk::watching();
     if (code == 0 && disk != nullptr && disk->kind() == lavant::test::LossyDisk::Kind::Ordered)
-        about->f_type = EXT4_SUPER_MAGIC;
+        about->f_type = XFS_SUPER_MAGIC;  // ext4 would be asked for its journal
     return code;
 }
 }

@@ -54,6 +54,7 @@ class LossyDisk {
     struct Image {
         std::map<ino_t, std::map<std::string, Name>> folders;
         std::map<ino_t, std::string> files;
+        std::map<ino_t, std::string> facts;  // kept with a file, see adapters/blobs_fs/facts.h
     };
     struct Mix;
     void begin_sync();
