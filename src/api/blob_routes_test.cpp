@@ -6,6 +6,7 @@
 #include "api/blob_xml.h"
 #include "api/byte_range.h"
 #include "api/test_world.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "wire/json.h"
 
@@ -211,6 +212,12 @@ TEST_F(BlobRoutes, SaysWhatItDoesNotDo) {
     EXPECT_EQ(code("PUT", "", {"restype=container", "", {}}), "ContainerAlreadyExists");
     EXPECT_EQ(code("DELETE", "", {"restype=container", "", {}}), "AuthorizationFailure");
     EXPECT_EQ(code("PUT", "/f", {"", "x", {{"Content-MD5", "short"}}}), "InvalidMd5");
+}
+
+TEST_F(BlobRoutes, ARefusedUploadLeavesNothingBehind) {
+    for (const char* query : {"comp=block&blockid=AAAA", ""})
+        EXPECT_EQ(send("PUT", "/a//b", {query, "x", {{"Content-Length", "1"}}}).status, 400) << query;
+    EXPECT_TRUE(list_directory(world_.blobs().temporary_folder())->empty());
 }
 
 TEST_F(BlobRoutes, WhatTakesLongKeepsNoIoThreadBusy) {

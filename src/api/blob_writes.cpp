@@ -99,6 +99,7 @@ void put_block(Context& context, const SharedBlobCall& call) {
     if (!source) return respond(storage_error(source.error()));
     const auto put =
         context.ports.blobs.put_block(call->container(), call->blob(), base64url_encode(*id), *source);
+    if (!put && call->request().body_file.empty()) ::unlink(source->c_str());
     if (!put) return respond(storage_error(put.error()));
     HttpResponse response;
     response.status = 201;
